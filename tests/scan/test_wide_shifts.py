@@ -143,3 +143,24 @@ def test_a_wide_table_without_numbers_has_no_scores():
     names = tuple("abc")
     own = Samples(codes[:1], codes[1:], names, ("categorical",) * 3)
     assert WideScores.of(own).size == 0
+
+
+def test_unadjusted_pvalues_count_the_permutations_that_come_up():
+    rng = np.random.default_rng(7)
+    values = np.where(rng.random((90, 60)) < 0.4, 0.0, rng.exponential(size=(90, 60)))
+    values[:30, 4] += 2
+    made = WideScores.of(samples(values))
+    rows = np.arange(30)
+    orders = RowOrders.draw(90, np.array([30]), 499, 3)
+    (found,) = wide_shifts(made, orders, [rows], np.ones(made.size, dtype=bool))
+    u = made.dense(np.arange(made.size)).astype(float)
+    own = np.abs(u[rows].sum(axis=0))
+    drawn = np.array([np.abs(u[order[:30]].sum(axis=0)) for order in orders.first])
+    reached = (drawn >= own * (1 - 1e-5)).sum(axis=0)
+    assert np.abs(found.reached - reached).max() <= 1
+    tests = found.unadjusted
+    many = reached >= 12
+    np.testing.assert_allclose(tests.pvalue[many], (1 + found.reached[many]) / 500)
+    assert not tests.approximate[many].any()
+    assert tests.approximate[4]
+    assert tests.pvalue[4] < 1e-4

@@ -27,6 +27,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
@@ -157,11 +158,28 @@ class Unadjusted:
         if exact or inside < FEWEST or few.size == 0:
             return cls(pvalue, approximate)
         tail, fits = _tail(exponential(table[:, few]), inside)
-        surprise = special.pdtrc(reached[few] - 1, tail * (count - 1))
-        fits &= (reached[few] == 0) | (surprise >= PLAUSIBLE)
-        pvalue[few[fits]] = np.maximum(tail[fits], np.exp(-log_labellings))
-        approximate[few[fits]] = True
+        tail = np.where(fits, np.maximum(tail, np.exp(-log_labellings)), 0.0)
+        of_few = cls.by_tail(reached[few], tail, count, fits)
+        pvalue[few], approximate[few] = of_few.pvalue, of_few.approximate
         return cls(pvalue, approximate)
+
+    @classmethod
+    def by_tail(
+        cls,
+        reached: NDArray[np.integer],
+        tail: FloatArray,
+        count: int,
+        fits: BoolArray | None = None,
+    ) -> Unadjusted:
+        """Return the p-values of a tail where few of `count` − 1 permutations come up to a score.
+
+        It must make as many as did plausible; elsewhere p-values are those of ranks.
+        """
+        plausible = special.pdtrc(reached - 1, tail * (count - 1)) >= PLAUSIBLE
+        approximate = (reached < FEW_REACHED) & ((reached == 0) | plausible)
+        if fits is not None:
+            approximate &= fits
+        return cls(np.where(approximate, tail, (1 + reached) / count), approximate)
 
     def some(self, units: IntArray) -> Unadjusted:
         """Return the p-values of some units."""

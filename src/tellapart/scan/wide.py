@@ -223,6 +223,8 @@ class WideShifts:
         The score of every column at the true labels.
     zscores : array of length C
         δ/√var(δ) there, of x less y.
+    reached : array of length C
+        Permutations whose |δ| comes up to that at the true labels.
     named : array of length C
         Which columns are named here.
     columns : array of length C
@@ -234,6 +236,7 @@ class WideShifts:
     places: NDArray[np.int32]
     true_scores: FloatArray
     zscores: FloatArray
+    reached: NDArray[np.int32]
     named: BoolArray
     columns: IntArray
 
@@ -244,9 +247,12 @@ class WideShifts:
 
     @property
     def unadjusted(self) -> Unadjusted:
-        """The unadjusted p-values of the columns that are named here."""
-        scores = self.true_scores[self.named]
-        return Unadjusted(np.exp(-exponential(scores)), np.ones(scores.size, dtype=np.bool_))
+        """The unadjusted p-values of the columns that are named here, by their |δ|.
+
+        Where few permutations come up to it, the tail is that of the score.
+        """
+        tail = np.exp(-exponential(self.true_scores[self.named]))
+        return Unadjusted.by_tail(self.reached[self.named], tail, self.scores.shape[0])
 
     def maximum_without(self, gone: set[int]) -> FloatArray:
         """Return the largest score under each permutation that belongs to none of the columns.
@@ -280,12 +286,13 @@ def wide_shifts(
     shapes = np.array([scores.moments(size / n_rows).of_sum().shape for size in orders.sizes])
     cuts = np.linspace(0, scores.size, LANES + 1).astype(np.intp)
 
-    def lane(which: int) -> tuple[Singles, Singles, NDArray[np.int32], FloatArray, FloatArray]:
+    def lane(which: int) -> tuple[NDArray[Any], ...]:
         size = int(cuts[which + 1] - cuts[which])
         largest = np.zeros((len(rows), count, KEPT_SHIFTS), dtype=np.float32)
         best = np.zeros((len(rows), count, KEPT_SCORES), dtype=np.float32)
         where = np.full((len(rows), count, KEPT_SCORES), -1, dtype=np.int32)
         true_scores, sums = np.zeros((len(rows), size)), np.zeros((len(rows), size))
+        reached = np.zeros((len(rows), size), dtype=np.int32)
         for begin in range(int(cuts[which]), int(cuts[which + 1]), SUMMED_COLUMNS_AT_A_TIME):
             check_interrupts()
             end = min(begin + SUMMED_COLUMNS_AT_A_TIME, int(cuts[which + 1]))
@@ -295,21 +302,28 @@ def wide_shifts(
                 scores.common[begin:end],
                 orders.first, orders.sizes, true, size_of, named[begin:end], begin,
                 np.ascontiguousarray(shapes[:, :, begin:end]), largest, best, where,
-                true_scores[:, of_lane], sums[:, of_lane],
+                true_scores[:, of_lane], sums[:, of_lane], reached[:, of_lane],
             )  # fmt: skip
-        return largest, best, where, true_scores, sums
+        return largest, best, where, true_scores, sums, reached
 
     parts = in_threads(lane, range(LANES), n_jobs)
     largest = np.sort(np.concatenate([p[0] for p in parts], axis=2), axis=2)[..., -KEPT_SHIFTS:]
     best, where = (np.concatenate([p[k] for p in parts], axis=2) for k in (1, 2))
     order = np.argsort(best, axis=2, kind="stable")[..., -KEPT_SCORES:]
     best, where = (np.take_along_axis(table, order, axis=2) for table in (best, where))
-    true_scores, sums = (np.concatenate([p[k] for p in parts], axis=1) for k in (3, 4))
+    true_scores, sums, reached = (np.concatenate([p[k] for p in parts], axis=1) for k in (3, 4, 5))
     # δ = S·N/(mn), and var(δ) = N²/(mn(N − 1)) over permutations.
     units = signs * np.sqrt((n_rows - 1) / (n_x * (n_rows - n_x)))
     return [
         WideShifts(
-            largest[k], best[k], where[k], true_scores[k], sums[k] * units[k], named, scores.columns
+            largest[k],
+            best[k],
+            where[k],
+            true_scores[k],
+            sums[k] * units[k],
+            reached[k],
+            named,
+            scores.columns,
         )
         for k in range(len(rows))
     ]
@@ -318,12 +332,13 @@ def wide_shifts(
 @compiled
 def _shifts(  # type: ignore[no-untyped-def]  # pragma: no cover
     n_rows, starts, rows, more, common, orders, sizes, true, size_of, named, first, shapes,
-    largest, best, where, true_scores, sums,
+    largest, best, where, true_scores, sums, reached,
 ):  # fmt: skip
     """Take a block of columns into what is kept of every comparison."""
     width = common.size
     begin, at, extra = _by_row(starts, rows, more, n_rows)
     held, sums_of_x = np.empty(width, dtype=np.float32), np.empty(width, dtype=np.float32)
+    least = np.empty((true.shape[0], width), dtype=np.float32)
     for c in range(true.shape[0]):
         n = sizes[size_of[c]]
         held[:] = 0.0
@@ -334,6 +349,8 @@ def _shifts(  # type: ignore[no-untyped-def]  # pragma: no cover
         for q in range(width):
             sums_of_x[q] = held[q] + size * common[q]
             sums[c, q] = sums_of_x[q]
+            # Rounding must not make less of a tie.
+            least[c, q] = abs(sums_of_x[q]) * np.float32(1 - 1e-5) - np.float32(1e-4)
             if named[q]:
                 true_scores[c, q] = _scored(sums_of_x[q], _unit(n, n_rows), shape, q)
         _keep(sums_of_x, n, n_rows, shape, named, first, largest[c, 0], best[c, 0], where[c, 0])
@@ -352,10 +369,18 @@ def _shifts(  # type: ignore[no-untyped-def]  # pragma: no cover
                 sums_of_x[q] = held[q] + size * common[q]
             for c in range(size_of.size):
                 if size_of[c] == at_size:
+                    _count(sums_of_x, least[c], reached[c])
                     _keep(
                         sums_of_x, n, n_rows, shapes[at_size], named, first,
                         largest[c, k + 1], best[c, k + 1], where[c, k + 1],
                     )  # fmt: skip
+
+
+@compiled(fastmath={"nnan", "nsz"})
+def _count(sums_of_x, least, reached):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Count the sums of a block of columns that come up to those at the true labels."""
+    for q in range(sums_of_x.size):
+        reached[q] += abs(sums_of_x[q]) >= least[q]
 
 
 @compiled
