@@ -13,9 +13,13 @@ column, drawn to 1 by `PRIOR` excesses more where it is smaller, and
 
     p = (k₀ + 1)/(B + 1) · exp(−(t − u)/m).
 
-The tail is used only where it fits: the squared coefficient of variation of the k₀ excesses, 1 for
-an exponential tail, must not exceed 1 by more than three standard errors, as many permutations as
-came up to the score must not be surprising (a probability of at least `PLAUSIBLE` under the Poisson
+Where the squared coefficient of variation of the k₀ excesses, v, exceeds the 1 of an exponential tail
+by more than three standard errors, the tail is that of the generalised Pareto distribution with the
+same mean and variance, which is heavier: ξ = (1 − 1/v)/2, σ = m(1 + 1/v)/2, and (1 + ξx/σ)^(−1/ξ) in
+place of exp(−x/m).
+
+The tail is used only where it fits: v must be at most `MOST_VARIATION`, as many permutations as came
+up to the score must not be surprising (a probability of at least `PLAUSIBLE` under the Poisson
 distribution with mean pB), and k₀ must be at least `FEWEST`. No p-value is smaller than one over
 the number of all labellings. Such a p-value is approximate, and marked so; all others are not.
 """
@@ -40,6 +44,8 @@ FEWEST = 19
 FEW_REACHED = 10
 """Permutations that come up to a score, from which on a rank is precise."""
 PLAUSIBLE = 0.05
+MOST_VARIATION = 6.0
+"""Tails that vary by more are no tails of the generalised Pareto distribution, or hardly any."""
 PRIOR = 100.0
 """Excesses of mean 1 that a mean excess below 1 is drawn to."""
 
@@ -208,7 +214,13 @@ def _tail(values: FloatArray, inside: int) -> tuple[FloatArray, BoolArray]:
     usable = mean > TIE * np.maximum(start, 1e-300)
     held = np.where(usable, mean, 1.0)
     variation = np.square(excesses).mean(axis=0) / np.square(held) - 1
-    fits = usable & (variation <= 1 + 3 * 2 / np.sqrt(inside))
+    heavy = variation > 1 + 3 * 2 / np.sqrt(inside)
+    beyond = values[0] - start
     drawn = np.maximum((inside * held + PRIOR) / (inside + PRIOR), held)
-    pvalues = (inside + 1) / values.shape[0] * np.exp(-(values[0] - start) / drawn)
-    return np.asarray(pvalues), np.asarray(fits)
+    inverse = 1 / np.where(heavy, variation, 1.0)
+    shape = np.where(heavy, (1 - inverse) / 2, 0.5)
+    scale = held * (1 + inverse) / 2
+    pareto = (1 + shape * np.maximum(beyond, 0) / scale) ** (-1 / shape)
+    tail = np.where(heavy, pareto, np.exp(-beyond / drawn))
+    pvalues = (inside + 1) / values.shape[0] * tail
+    return np.asarray(pvalues), np.asarray(usable & (variation <= MOST_VARIATION))
