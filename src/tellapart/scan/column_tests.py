@@ -13,13 +13,13 @@ column, drawn to 1 by `PRIOR` excesses more where it is smaller, and
 
     p = (k₀ + 1)/(B + 1) · exp(−(t − u)/m).
 
-Where the squared coefficient of variation of the k₀ excesses, v, exceeds the 1 of an exponential tail
-by more than three standard errors, the tail is that of the generalised Pareto distribution with the
-same mean and variance, which is heavier: ξ = (1 − 1/v)/2, σ = m(1 + 1/v)/2, and (1 + ξx/σ)^(−1/ξ) in
-place of exp(−x/m).
+Where the squared coefficient of variation of the k₀ excesses, v, exceeds the 1 of an exponential
+tail by more than three standard errors, the tail is that of the generalised Pareto distribution
+with the same mean and variance, which is heavier: ξ = (1 − 1/v)/2, σ = m(1 + 1/v)/2, and
+(1 + ξx/σ)^(−1/ξ) in place of exp(−x/m).
 
-The tail is used only where it fits: v must be at most `MOST_VARIATION`, as many permutations as came
-up to the score must not be surprising (a probability of at least `PLAUSIBLE` under the Poisson
+The tail is used only where it fits: v must be at most `MOST_VARIATION`, as many permutations as
+came up to the score must not be surprising (a probability of at least `PLAUSIBLE` under the Poisson
 distribution with mean pB), and k₀ must be at least `FEWEST`. No p-value is smaller than one over
 the number of all labellings. Such a p-value is approximate, and marked so; all others are not.
 """
