@@ -93,6 +93,17 @@ def test_families_by_name_or_with_weights(in_folder, capsys):
         assert err.count("\n") == 1
 
 
+def test_the_error_rate_of_findings(in_folder, capsys):
+    options = ["a.csv", "b.parquet", "--seed", "0", "--json", "out.json"]
+    assert run(["compare", *options, "--error-rate", "fdr"]) == 0
+    assert "the false discovery rate is at most 0.05" in capsys.readouterr().out
+    stored = json.loads((in_folder / "out.json").read_text())
+    assert stored["settings"]["error_rate"] == "fdr"
+    assert stored["scan"]["findings"][0]["rate"] == "fdr"
+    assert run(["compare", *options, "--error-rate", "fcr"]) == 2
+    assert "--error-rate must be one of" in capsys.readouterr().err
+
+
 def test_groups_that_are_bare_numbers_carry_their_column(in_folder, capsys):
     table = feather.read_table("both.feather").drop_columns(["arm"])
     flag = pa.array([0] * 60 + [1] * 70)
