@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from tellapart.scan.finding import Finding
     from tellapart.selection.select_variables import select_variables
     from tellapart.selection.selection import Selection
+    from tellapart.two_sample.equivalence import (
+        EquivalenceResult,
+        assert_similar,
+        equivalence_test,
+    )
     from tellapart.two_sample.two_sample_test import two_sample_test
 
 __version__ = "0.1.0"
@@ -30,6 +35,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CheckResult",
     "ConstantColumnWarning",
+    "EquivalenceResult",
     "Finding",
     "GroupsResult",
     "InputError",
@@ -40,10 +46,12 @@ __all__ = [
     "Selection",
     "TestResult",
     "__version__",
+    "assert_similar",
     "baselines",
     "compare_groups",
     "compare_to_reference",
     "datasets",
+    "equivalence_test",
     "from_anndata",
     "kernels",
     "load_monitor",
@@ -61,6 +69,7 @@ _SUBMODULES = ("baselines", "datasets", "kernels", "objective", "strs", "theory"
 _HOME = {
     "CheckResult": "monitor.check_result",
     "ConstantColumnWarning": "errors",
+    "EquivalenceResult": "two_sample.equivalence",
     "Finding": "scan.finding",
     "GroupsResult": "groups.result",
     "InputError": "errors",
@@ -70,8 +79,10 @@ _HOME = {
     "SamplePlan": "planning.plan",
     "Selection": "selection.selection",
     "TestResult": "results.result",
+    "assert_similar": "two_sample.equivalence",
     "compare_groups": "groups.compare_groups",
     "compare_to_reference": "monitor.compare_to_reference",
+    "equivalence_test": "two_sample.equivalence",
     "from_anndata": "data.sources.anndata",
     "load_monitor": "monitor.compare_to_reference",
     "open_dataset": "data.sources.files",

@@ -161,6 +161,11 @@ class Budget:
         Pairs or triples of each kind that may be named, those that changed most.
     described_variables : int
         Selected variables that are described, those with the largest weights.
+    simultaneous_draws, simultaneous_units : int
+        Draws of random multipliers for simultaneous limits, and units that get one each; of more
+        units some share one.
+    simultaneous_pair_entries : int
+        Pairs times rows up to which correlations have simultaneous limits.
     embedded_levels : int
         Categories of one column that an embedding distinguishes; rarer ones share a place.
     fewest_scanned_rows : int
@@ -268,6 +273,9 @@ class Budget:
     described_entries: int = 4_000_000
     named_groups: int = 2_000
     described_variables: int = 200
+    simultaneous_draws: int = 2_000
+    simultaneous_units: int = 512
+    simultaneous_pair_entries: int = 50_000_000
     embedded_levels: int = 30
     # two_sample
     fewest_scanned_rows: int = 1_000

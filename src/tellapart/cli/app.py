@@ -1,8 +1,8 @@
 """The program `tellapart`: what all its commands share, and the exit statuses of errors.
 
-Exit statuses: 0 success, 1 an alarm (`monitor --fail-on-alarm`) and nothing else, 2 bad input or a
-file that cannot be read or written, 3 an error inside the program, 4 out of memory, 130 interrupted
-by Ctrl-C, 141 the reader of the output has closed it.
+Exit statuses: 0 success, 1 an alarm (`monitor --fail-on-alarm`) or a difference (`check`) and
+nothing else, 2 bad input or a file that cannot be read or written, 3 an error inside the program,
+4 out of memory, 130 interrupted by Ctrl-C, 141 the reader of the output has closed it.
 """
 
 from __future__ import annotations
@@ -61,6 +61,8 @@ Examples:
 tellapart compare before.csv after.csv --report report.html
 
 tellapart groups cells.parquet --by cell_type
+
+tellapart check last_week.csv today.csv --smallest-effect 0.2
 
 tellapart monitor reference.csv today.csv --state monitor.json
 

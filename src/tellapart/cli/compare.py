@@ -26,7 +26,9 @@ from tellapart.cli.options import (
     Options,
     Permutations,
     Plot,
+    SmallestEffects,
     Strata,
+    effect_sizes,
     with_options,
 )
 from tellapart.errors import InputError
@@ -47,6 +49,8 @@ tellapart compare patients.parquet --by sepsis --seed 1
 tellapart compare treated.csv control.csv --latex differ.tex --figure differ.pdf
 
 tellapart compare before.csv after.csv --all-findings --csv findings.csv --table columns.csv
+
+tellapart compare last_week.parquet today.parquet --smallest-effect 0.2
 
 tellapart compare cells.parquet --by cell_type --group T --against NK --drop batch,plate
 
@@ -100,6 +104,7 @@ def compare(
     error_rate: ErrorRate = "fwer",
     false_proportion: FalseProportion = 0.1,
     permutations: Permutations = 999,
+    smallest_effect: SmallestEffects = None,
     plot: Plot = None,
     csv: Annotated[
         str | None, typer.Option(metavar="PATH", help="Write all findings as a table (.csv).")
@@ -157,6 +162,9 @@ def compare(
         false_proportion=false_proportion,
         n_permutations=permutations,
         progress=outputs.progress,
+        smallest_effect=None
+        if smallest_effect is None
+        else effect_sizes("smallest_effect", smallest_effect),
         design=DesignArguments(strata, paired == "" or paired or False, clusters),
     )
     if by is not None and settings.design.paired is True:

@@ -14,7 +14,9 @@ from tellapart.cli.options import (
     FalseProportion,
     FoldChange,
     Options,
+    SmallestEffects,
     Strata,
+    effect_sizes,
     with_options,
 )
 from tellapart.errors import InputError
@@ -69,6 +71,7 @@ def groups(
         typer.Option(metavar="PATH", help="Write every column of every comparison (.csv)."),
     ] = None,
     fold_change: FoldChange = None,
+    smallest_effect: SmallestEffects = None,
     *,
     options: Options,
 ) -> None:
@@ -104,6 +107,9 @@ def groups(
         false_proportion=false_proportion,
         n_permutations=permutations,
         progress=outputs.progress,
+        smallest_effect=None
+        if smallest_effect is None
+        else effect_sizes("smallest_effect", smallest_effect),
         **options.settings,
     )
     result = replace(result, column_notes=result.column_notes.without(unchosen))

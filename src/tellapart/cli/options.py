@@ -81,6 +81,15 @@ Permutations = Annotated[int, typer.Option(help="Number of permutations.")]
 Plot = Annotated[
     str | None, typer.Option(metavar="PATH", help="Write a figure (.png, .pdf or .svg).")
 ]
+SmallestEffects = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE|KIND=SIZE,…",
+        help="Differences matter from this size on: a number of standard deviations for all kinds, "
+        "or location (SD), spread (ratio), share, missing (proportion), correlation (difference) "
+        "with a size each; a column's name in place of a kind, or COLUMN:KIND, for one column.",
+    ),
+]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Show only errors, and JSON if requested.")
 ]
@@ -274,6 +283,42 @@ def with_options(*names: str) -> Callable[[Command], Command]:
         return run
 
     return give
+
+
+def effect_sizes(name: str, text: str) -> float | dict[str, Any]:
+    """Return a number, or the sizes of kinds and columns, as `two_sample_test` takes them.
+
+    Examples
+    --------
+    >>> effect_sizes("smallest_effect", "0.2")
+    0.2
+    >>> effect_sizes("smallest_effect", "location=0.2,spread=1.25,age:location=0.5")
+    {'location': 0.2, 'spread': 1.25, 'age': {'location': 0.5}}
+    """
+    sizes: dict[str, Any] = {}
+    for part in text.split(","):
+        key, _, number = part.rpartition("=")
+        column, _, kind = key.strip().rpartition(":")
+        try:
+            size = float(number)
+        except ValueError:
+            raise InputError(
+                f"{name} must be a number, or sizes such as location=0.2,spread=1.25; got {text!r}"
+            ) from None
+        if not key:
+            if part != text:
+                raise InputError(
+                    f"{name} must have a kind or column before each size; got {text!r}"
+                )
+            return size
+        if not column:
+            sizes[kind] = size
+            continue
+        own = sizes.setdefault(column, {})
+        if not isinstance(own, dict):
+            raise InputError(f"{name} must have one size for {column!r}, or one per kind")
+        own[kind] = size
+    return sizes
 
 
 def _families(text: str | None) -> list[str] | dict[str, float | str] | None:

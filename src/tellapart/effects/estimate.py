@@ -62,6 +62,38 @@ class Estimate:
         """Return the interval that holds for so many effects at once, by Bonferroni's bound."""
         return self.limits(1 - (1 - CONFIDENCE) / max(n_effects, 1))
 
+    def pvalue_beyond(self, size: float) -> float:
+        """Return the two-sided p-value of an effect of at most this size, in either direction.
+
+        Of a ratio, of one between 1/size and size. It is 1 − the largest level at which the
+        interval lies beyond the size, and never smaller than that of no difference.
+
+        >>> estimate = t_estimate("mean", (1.0, 0.0), 0.25, 60.0)
+        >>> round(estimate.pvalue_beyond(0.5), 4), estimate.pvalue_beyond(1.5)
+        (0.05, 1.0)
+        """
+        ratio = self.null == 1
+        first = self.effect > self.null
+        edge = (size if first else 1 / size) if ratio else math.copysign(size, self.effect)
+
+        def beyond(pvalue: float) -> bool:
+            low, high = self.limits(1 - pvalue)
+            return low > edge if first else high < edge
+
+        low, high = math.log(LEAST_PVALUE), 0.0
+        if not beyond(1 - 1e-9) or not math.isfinite(edge):
+            return 1.0
+        if not beyond(LEAST_PVALUE):
+            while high - low > 1e-6:
+                middle = (low + high) / 2
+                low, high = (low, middle) if beyond(math.exp(middle)) else (middle, high)
+            return max(math.exp(high), self.pvalue)
+        return max(LEAST_PVALUE, self.pvalue)
+
+
+LEAST_PVALUE = 1e-15
+"""A smaller one cannot be told from 0 by 1 − p."""
+
 
 def t_estimate(
     measure: str,
@@ -176,6 +208,14 @@ class Sampling(Protocol):
         """Return the variances, from ψ (rows × estimators) of both samples, NaN where missing."""
         ...
 
+    def parts(self, influence_x: FloatArray, influence_y: FloatArray) -> FloatArray:
+        """Return what independent units add to the differences, (units × estimators).
+
+        Their squares add up to the variances of the differences, so that sums with random
+        multipliers of mean 0 and variance 1 vary as the differences do, together.
+        """
+        ...
+
 
 class IndependentRows:
     """Every row is independent of all others; values may be missing."""
@@ -201,7 +241,15 @@ class IndependentRows:
             squares = np.square(np.where(present, influence, 0.0)).sum(axis=0)
             variances.append(squares / np.maximum(n * (n - 1), 1))
             degrees.append(np.maximum(n - 1, LEAST_DEGREES))
-        return _independent(variances[0], variances[1], degrees[0], degrees[1])
+        return independent_errors(variances[0], variances[1], degrees[0], degrees[1])
+
+    def parts(self, influence_x: FloatArray, influence_y: FloatArray) -> FloatArray:
+        """Return ±ψ/√(n(n − 1)) of every row, 0 where missing."""
+        parts = []
+        for influence, sign in ((influence_x, 1.0), (influence_y, -1.0)):
+            n = (~np.isnan(influence)).sum(axis=0).astype(np.float64)
+            parts.append(np.nan_to_num(influence) * (sign / np.sqrt(np.maximum(n * (n - 1), 1))))
+        return np.concatenate(parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,16 +284,10 @@ class DesignedRows:
 
     def errors(self, influence_x: FloatArray, influence_y: FloatArray) -> Errors:
         """Return the variances of sums over units, within their blocks."""
-        weighted = [
-            weights[:, np.newaxis] * influence
-            for weights, influence in zip(self.row_weights, (influence_x, influence_y), strict=True)
-        ]
+        weighted = self._weighted(influence_x, influence_y)
         if self.dependent:
-            n_blocks = 1 + max(int(blocks.max()) for blocks in self.blocks)
-            x, y = (
-                _sums(blocks, own, n_blocks)
-                for blocks, own in zip(self.blocks, weighted, strict=True)
-            )
+            x, y = self._by_block(weighted)
+            n_blocks = len(x)
             factor = n_blocks / max(n_blocks - 1, 1)
             of_x, of_y, both = (factor * np.square(part).sum(axis=0) for part in (x, y, x - y))
             degrees = np.full(both.shape, max(n_blocks - 1.0, LEAST_DEGREES))
@@ -254,7 +296,34 @@ class DesignedRows:
             _within_blocks(blocks, units, own)
             for blocks, units, own in zip(self.blocks, self.units, weighted, strict=True)
         ]
-        return _independent(parts[0][0], parts[1][0], parts[0][1], parts[1][1])
+        return independent_errors(parts[0][0], parts[1][0], parts[0][1], parts[1][1])
+
+    def parts(self, influence_x: FloatArray, influence_y: FloatArray) -> FloatArray:
+        """Return the sums over units, about the means of their blocks."""
+        weighted = self._weighted(influence_x, influence_y)
+        if self.dependent:
+            x, y = self._by_block(weighted)
+            return np.asarray(math.sqrt(len(x) / max(len(x) - 1, 1)) * (x - y))
+        centred = []
+        for blocks, units, own in zip(self.blocks, self.units, weighted, strict=True):
+            deviations, block, size = _deviations(blocks, units, own)
+            scale = np.sqrt(np.where(size > 1, size / np.maximum(size - 1, LEAST_DEGREES), 1.0))
+            centred.append(deviations * scale[block, np.newaxis])
+        return np.concatenate([centred[0], -centred[1]])
+
+    def _weighted(
+        self, influence_x: FloatArray, influence_y: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        x, y = self.row_weights
+        return x[:, np.newaxis] * influence_x, y[:, np.newaxis] * influence_y
+
+    def _by_block(self, weighted: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
+        """Return the sums of each sample over the rows of every block."""
+        n_blocks = 1 + max(int(blocks.max()) for blocks in self.blocks)
+        x, y = (
+            _sums(blocks, own, n_blocks) for blocks, own in zip(self.blocks, weighted, strict=True)
+        )
+        return x, y
 
 
 def sampling_of(design: Design | None) -> Sampling:
@@ -281,9 +350,10 @@ def sampling_of(design: Design | None) -> Sampling:
     return DesignedRows((weights[0], weights[1]), (units[0], units[1]), (x, y), dependent)
 
 
-def _independent(
+def independent_errors(
     of_x: FloatArray, of_y: FloatArray, degrees_x: FloatArray, degrees_y: FloatArray
 ) -> Errors:
+    """Return the errors of estimators of two independent samples, from variances and degrees."""
     both = of_x + of_y
     spent = np.square(of_x) / degrees_x + np.square(of_y) / degrees_y
     shared = np.square(both) / np.where(spent > 0, spent, 1.0)
@@ -295,22 +365,31 @@ def _within_blocks(
     blocks: IntArray, units: IntArray, weighted: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the variance of Σ over units, and its degrees, from units within their blocks."""
-    n_units = int(units.max()) + 1
-    block = np.zeros(n_units, dtype=np.intp)
-    block[units] = blocks
-    sums = _sums(units, weighted, n_units)
-    n_blocks = int(block.max()) + 1
-    size = np.bincount(block, minlength=n_blocks).astype(np.float64)
-    mean = _sums(block, sums, n_blocks) / np.maximum(size, 1)[:, np.newaxis]
-    # One unit alone has nothing to vary about but the mean of all, which is 0.
-    mean[size < 2] = 0.0
-    squares = _sums(block, np.square(sums - mean[block]), n_blocks)
+    deviations, block, size = _deviations(blocks, units, weighted)
+    squares = _sums(block, np.square(deviations), size.size)
     degrees = np.maximum(size - 1, LEAST_DEGREES)
     variance = squares * np.where(size > 1, size / degrees, 1.0)[:, np.newaxis]
     total = variance.sum(axis=0)
     spent = (np.square(variance) / degrees[:, np.newaxis]).sum(axis=0)
     shared = np.square(total) / np.where(spent > 0, spent, 1.0)
     return total, np.where(spent > 0, np.maximum(shared, LEAST_DEGREES), degrees.sum())
+
+
+def _deviations(
+    blocks: IntArray, units: IntArray, weighted: FloatArray
+) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Return the sums over units less the means of their blocks, their blocks, and units of each.
+
+    One unit alone has nothing to vary about but the mean of all, which is 0.
+    """
+    n_units = int(units.max()) + 1
+    block = np.zeros(n_units, dtype=np.intp)
+    block[units] = blocks
+    sums = _sums(units, weighted, n_units)
+    size = np.bincount(block).astype(np.float64)
+    mean = _sums(block, sums, size.size) / np.maximum(size, 1)[:, np.newaxis]
+    mean[size < 2] = 0.0
+    return sums - mean[block], block, size
 
 
 def _sums(index: IntArray, values: FloatArray, size: int) -> FloatArray:

@@ -35,6 +35,7 @@ from tellapart.effects.columns import (
 )
 from tellapart.effects.estimate import CONFIDENCE, IndependentRows, Sampling
 
+TAIL = (1 - CONFIDENCE) / 2
 QUARTILES = (0.25, 0.5, 0.75)
 
 
@@ -254,7 +255,7 @@ def designed_precision(
     nu = limited[0], limited[1]
     pooled_degrees = _pooled_degrees(x, y, nu)
     if sampling.dependent:
-        weights, pooled = _pooled(x, y)
+        weights, pooled = pooled_variance(x, y)
         scale = np.where(pooled > 0, pooled, 1.0)
         parts = [
             weight * (np.square(c) - side.variance) / scale
@@ -289,7 +290,7 @@ def _deviation_degrees(x: Moments, y: Moments) -> tuple[FloatArray, FloatArray]:
     return found[0], found[1]
 
 
-def _pooled(x: Moments, y: Moments) -> tuple[tuple[FloatArray, FloatArray], FloatArray]:
+def pooled_variance(x: Moments, y: Moments) -> tuple[tuple[FloatArray, FloatArray], FloatArray]:
     """Return the weights of the two variances, and the pooled variance."""
     spare = np.maximum(x.n + y.n - 2, 1)
     weights = (x.n - 1) / spare, (y.n - 1) / spare
@@ -297,7 +298,7 @@ def _pooled(x: Moments, y: Moments) -> tuple[tuple[FloatArray, FloatArray], Floa
 
 
 def _pooled_degrees(x: Moments, y: Moments, degrees: tuple[FloatArray, FloatArray]) -> FloatArray:
-    weights, pooled = _pooled(x, y)
+    weights, pooled = pooled_variance(x, y)
     scale = np.where(pooled > 0, pooled, 1.0)
     relative = sum(
         2 * np.square(weight * side.variance / scale) / own
@@ -313,7 +314,7 @@ def number_effects(x: Moments, y: Moments, precision: Precision) -> EveryEffect:
         difference = (x.mean - y.mean) / x.unit
         largest = np.maximum(x.largest, y.largest)
         difference = np.where(np.abs(difference) <= ROUNDING * largest, 0.0, difference)
-        pooled = np.sqrt(_pooled(x, y)[1])
+        pooled = np.sqrt(pooled_variance(x, y)[1])
         error = precision.error
         statistic = np.where(
             difference == 0,
@@ -321,7 +322,7 @@ def number_effects(x: Moments, y: Moments, precision: Precision) -> EveryEffect:
             np.where(error > 0, difference / error, np.copysign(np.inf, difference)),
         )
         effect = (1 - 3 / (4 * (x.n + y.n - 2) - 1)) * difference / pooled
-        low, high = _location_limits(difference, pooled, precision)
+        low, high = location_limits(difference, pooled, precision, TAIL)
         apart = np.where(difference == 0, np.nan, np.copysign(np.inf, difference))
         standardised = np.stack([effect, low, high])
         standardised = np.where(pooled > 0, standardised, apart)
@@ -332,15 +333,16 @@ def number_effects(x: Moments, y: Moments, precision: Precision) -> EveryEffect:
     return EveryEffect(standardised, ratio, statistic)
 
 
-def _location_limits(
-    difference: FloatArray, pooled: FloatArray, precision: Precision
+def location_limits(
+    difference: FloatArray, pooled: FloatArray, precision: Precision, tail: FloatArray | float
 ) -> tuple[FloatArray, FloatArray]:
-    quantile = np.asarray(-special.stdtrit(precision.degrees, (1 - CONFIDENCE) / 2), np.float64)
+    """Return the limits of difference/pooled with these tail probabilities on each side."""
+    quantile = np.asarray(-special.stdtrit(precision.degrees, tail), np.float64)
     below = np.maximum(quantile, _skewed(quantile, precision.skewness)) * precision.error
     above = np.maximum(quantile, -_skewed(-quantile, precision.skewness)) * precision.error
-    tail, nu = (1 - CONFIDENCE) / 2, precision.pooled_degrees
+    nu = precision.pooled_degrees
     least = pooled * np.sqrt(nu / special.chdtri(nu, tail))
-    most = pooled * np.sqrt(nu / special.chdtri(nu, 1 - tail))
+    most = pooled * np.sqrt(nu / special.chdtri(nu, 1 - np.asarray(tail)))
     low = _ratio_limit(difference, below, pooled, least, most)
     return low, -_ratio_limit(-difference, above, pooled, least, most)
 
@@ -375,7 +377,7 @@ def _ratio_limit(
 def _ratios(x: Moments, y: Moments, precision: Precision) -> FloatArray:
     """Return s_x/s_y with its interval; 0 or ∞ where one sample does not vary."""
     log_ratio = np.log(x.deviation) - np.log(y.deviation)
-    half = -special.stdtrit(precision.ratio_degrees, (1 - CONFIDENCE) / 2) * precision.ratio_error
+    half = -special.stdtrit(precision.ratio_degrees, TAIL) * precision.ratio_error
     found = np.exp(np.stack([log_ratio, log_ratio - half, np.minimum(log_ratio + half, 700.0)]))
     constant_x, constant_y = x.variance == 0, y.variance == 0
     one = constant_x ^ constant_y
@@ -403,13 +405,14 @@ def two_value_effect(
         deviation = np.sqrt((x * (1 - x) + y * (1 - y)) / 2)
         difference = x - y
         if error is None or degrees is None:
+            z = -special.ndtri(TAIL)
             (low_x, high_x), (low_y, high_y) = (
-                _wilson(p, np.maximum(size, 1)) for p, size in zip((x, y), n, strict=True)
+                wilson(p, np.maximum(size, 1), z) for p, size in zip((x, y), n, strict=True)
             )
             low = difference - np.hypot(x - low_x, high_y - y)
             high = difference + np.hypot(high_x - x, y - low_y)
         else:
-            half = -special.stdtrit(degrees, (1 - CONFIDENCE) / 2) * error
+            half = -special.stdtrit(degrees, TAIL) * error
             low, high = difference - half, difference + half
         ends = np.stack([difference, np.maximum(low, -1.0), np.minimum(high, 1.0)])
         found = ends / deviation
@@ -417,9 +420,10 @@ def two_value_effect(
     return np.asarray(found)
 
 
-def _wilson(proportion: FloatArray, n: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return Wilson's score interval of proportions."""
-    z = float(-special.ndtri((1 - CONFIDENCE) / 2))
+def wilson(
+    proportion: FloatArray, n: IntArray | FloatArray, z: FloatArray | float
+) -> tuple[FloatArray, FloatArray]:
+    """Return Wilson's score interval of proportions, from the normal quantile z."""
     middle = (proportion + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(proportion * (1 - proportion) / n + z**2 / (4 * n**2))
     return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -62,6 +63,7 @@ def compare_groups(
     gap: float = 1e-4,
     time_limit: float | None = None,
     memory_budget: float | None = None,
+    smallest_effect: float | Mapping[str, Any] | None = None,
 ) -> GroupsResult:
     """Test which groups of a table differ, and how.
 
@@ -118,6 +120,8 @@ def compare_groups(
         As in `two_sample_test`.
     error_rate, false_proportion : {"fwer", "fdr", "fdx"} and float
         The error rate of findings, as in `two_sample_test`.
+    smallest_effect : float, mapping or None
+        The size from which on differences matter, as in `two_sample_test`.
     time_limit, memory_budget : float or None
         Seconds and bytes for each comparison, as in `two_sample_test`.
 

@@ -22,6 +22,7 @@ from tellapart.results.columns import ColumnSummary
 from tellapart.results.columns_table import PSEUDOCOUNT, table_columns
 from tellapart.results.figure_data import summarise_heaviest
 from tellapart.results.result import TestResult
+from tellapart.results.story import describe_findings, describe_negligible
 from tellapart.scan.finding import p_text, pvalue_cell, without_p
 from tellapart.text import listed, safe
 from tellapart.writing import strict_json, text_writer
@@ -196,7 +197,7 @@ class Comparison:
         x, y = map(safe, self.result.labels)
         p = f"adjusted {self.adjusted_text}, α = {self.result.alpha:g}"
         if self.reject:
-            return f"{x} and {y} differ ({p})."
+            return f"{x} and {y} differ ({p}){describe_negligible(self.result)}."
         return f"No significant difference between {x} and {y} ({p})."
 
     @property
@@ -208,8 +209,12 @@ class Comparison:
     @property
     def difference(self) -> str:
         """What differs, in one sentence; empty if nothing is significant, and with a split."""
-        story = self.result.story() if self.reject else []
-        return story[0] if story else ""
+        scan = self.result.scan
+        if not self.reject or scan is None:
+            return ""
+        if describe_negligible(self.result):
+            return "No effect exceeds the smallest effect of interest beyond error."
+        return describe_findings(scan, self.result.alpha)[0]
 
     def to_dict(self) -> dict[str, Any]:
         """Return one row of the table of comparisons as plain values."""

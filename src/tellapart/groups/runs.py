@@ -205,6 +205,7 @@ class SharedScan:
                 begin_with=BETWEEN_FAMILIES * number,
                 rate=settings.rate,
                 keep_candidates=settings.error_rate == FDR,
+                smallest=settings.smallest,
             )
             with proof_after_scan(time.perf_counter() - started):
                 chosen = weigh_evidence(

@@ -40,15 +40,17 @@ def show_result(
         most = None if all_findings else MOST_FINDINGS
         say(result.summary(most, rest=rest), out)
         return
-    out.print(_text(result.verdict, f"bold {_colour(result.reject)}"))
-    if result.scan is not None and result.reject:
-        say(result.story()[0], out)
-        if result.findings:
-            out.print(findings_table(result, None if all_findings else MOST_FINDINGS, rest))
-    say("\n".join(result.evidence()), out)
     # Imported here: the command line must answer `--help` without loading the library.
-    from tellapart.results.story import describe_selection
+    from tellapart.results.story import describe_selection, describe_verdict
 
+    verdict = describe_verdict(result, with_caveat=False)
+    out.print(_text(verdict, f"bold {_colour(result.reject)}"))
+    if result.findings and result.reject:
+        say(result.story()[0], out)
+        out.print(findings_table(result, None if all_findings else MOST_FINDINGS, rest))
+    else:
+        say("\n".join(result.story()), out)
+    say("\n".join(result.evidence()), out)
     caveat = describe_selection(result)
     if caveat:
         out.print(_text(f"{caveat}.", "bold"))

@@ -56,7 +56,12 @@ def render_groups(
 
 def python_call(result: GroupsResult) -> str:
     """Return the call that gives this result: only what is not the default."""
-    usual = {**TestSettings().to_dict(), "mode": "one-versus-rest", "missing": "error"}
+    usual = {
+        **TestSettings().to_dict(),
+        "mode": "one-versus-rest",
+        "missing": "error",
+        "smallest_effect": None,
+    }
     given = {key: value for key, value in result.settings.items() if key in usual}
     if result.column_notes.kept:
         given["keep"] = list(result.column_notes.kept)

@@ -6,7 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from tellapart import __version__
 from tellapart.results.result import TestResult
-from tellapart.results.story import NOT_EQUIVALENT, describe_requested, describe_selection
+from tellapart.results.story import (
+    NOT_EQUIVALENT,
+    describe_requested,
+    describe_selection,
+    smallest_effect_of,
+)
 from tellapart.scan.error_rates import FDX, FWER
 from tellapart.scan.finding_kinds import FINDING_KINDS
 from tellapart.selection.selection import EVIDENCE
@@ -19,6 +24,12 @@ EFFECTS = (
     "95 % confidence intervals"
 )
 MOST_NAMES = 20
+
+LIMITS = (
+    "These limits hold for all effects together: each effect's own interval, at the level that "
+    "corresponds to the maximum of studentised deviations under a multiplier bootstrap."
+)
+"""How the limits of all effects were computed."""
 
 
 def write_methods(result: TestResult) -> str:
@@ -76,6 +87,15 @@ def _scan(result: TestResult) -> Iterator[str]:
         f"sizes are {EFFECTS}; effects of findings are inflated by selection, for which the "
         "simultaneous intervals allow."
     )
+    smallest = smallest_effect_of(result)
+    if smallest is not None:
+        yield (
+            "Only differences that exceed a smallest effect of interest beyond error were reported "
+            f"({safe(smallest.describe())}): their p-values are of effects of at most this size, "
+            "by studentised tests adjusted by Holm's method."
+        )
+    if result.reject and result.nothing_found and (limits := result.limits.summary()):
+        yield f"{limits} {LIMITS}"
 
 
 def _other_rate(result: TestResult) -> str:
@@ -161,10 +181,11 @@ def _named_by(result: TestResult) -> str:
 
 def _outcome(result: TestResult) -> str:
     """Return the outcome of a test that does not reject: it comes first."""
-    return (
-        f"The difference was not significant ({result.pvalue_text}, α = {result.alpha:g}); "
-        f"{NOT_EQUIVALENT}."
-    )
+    outcome = f"The difference was not significant ({result.pvalue_text}, α = {result.alpha:g})"
+    limits = result.limits.summary()
+    if not limits:
+        return f"{outcome}; {NOT_EQUIVALENT}."
+    return f"{outcome}. {limits} {LIMITS}"
 
 
 def _significant(result: TestResult) -> str:

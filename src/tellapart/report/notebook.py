@@ -12,7 +12,7 @@ from tellapart.groups.result import GroupsResult
 from tellapart.report.templates import get_template, render
 from tellapart.report.words import describe_difference, describe_finding, describe_weights
 from tellapart.results.result import TestResult
-from tellapart.results.story import ALL_FINDINGS, describe_selection
+from tellapart.results.story import ALL_FINDINGS, describe_selection, describe_verdict
 from tellapart.selection.selection import Selection
 from tellapart.text import more_than
 
@@ -40,10 +40,11 @@ def result_card(result: TestResult) -> str:
     more = more_than(len(shown), len(result.findings)).strip() if shown else ""
     return _card(
         result.selection,
-        result.verdict,
+        describe_verdict(result, with_caveat=False),
         colour=COLOUR_DIFFER if result.reject else COLOUR_ALIKE,
         scan=result.scan is not None,
         difference=describe_difference(result),
+        limits=result.limits.summary() if result.nothing_found else "",
         findings=[describe_finding(finding) for finding in shown],
         more_findings=f"{more}: {ALL_FINDINGS}" if more else "",
         lead=f"{caveat}. Selected variables" if caveat else "Most discriminating subset",

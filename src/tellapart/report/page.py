@@ -53,6 +53,7 @@ from tellapart.results.result import TestResult, design_arguments, write_argumen
 from tellapart.results.story import (
     NOT_EQUIVALENT,
     SELECTION_BIAS,
+    describe_negligible,
     describe_requested,
     describe_selection,
 )
@@ -121,6 +122,8 @@ def render_page(result: TestResult, data: PageData, reproduce: str | None = None
         probability=f"{100 * result.pvalue:.4g}\N{NO-BREAK SPACE}%",
         caveat=describe_selection(result),
         not_equivalent=NOT_EQUIVALENT,
+        limits=data.limits,
+        negligible=describe_negligible(result),
         selection_bias=SELECTION_BIAS,
         pvalue=result.pvalue_text,
         variables=describe_variables(selection, data.summaries),
@@ -166,7 +169,7 @@ def python_call(result: TestResult) -> str:
     if result.method is not None:
         call = f"ta.baselines.{result.method.call}.test(X, Y{write_arguments(design, {})})"
         return f'{named}result = {call}\nresult.to_html("report.html")'
-    usual = TestSettings().to_dict()
+    usual = {**TestSettings().to_dict(), "smallest_effect": None}
     given = {key: value for key, value in result.settings.items() if key in usual} | design
     if result.labels != ("X", "Y"):
         given["labels"] = result.labels

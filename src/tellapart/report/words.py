@@ -12,7 +12,12 @@ from tellapart.arrays import FloatArray
 from tellapart.results.columns import ColumnSummary, Marginal, Moments, Shares
 from tellapart.results.columns_table import BINARY, CATEGORICAL, ColumnsTable
 from tellapart.results.result import TestResult
-from tellapart.results.story import describe_kinds, describe_unnamed, family_floor
+from tellapart.results.story import (
+    describe_kinds,
+    describe_negligible,
+    describe_unnamed,
+    family_floor,
+)
 from tellapart.scan.families import describe_family
 from tellapart.scan.finding import Finding, pvalue_cell
 from tellapart.scan.finding_kinds import FINDING_KINDS, Scale
@@ -446,7 +451,7 @@ def describe_families(result: TestResult) -> list[Family]:
 
 def describe_difference(result: TestResult) -> str:
     """Return in one sentence what differs; empty where the test does not reject."""
-    if result.scan is None or not result.reject:
+    if result.scan is None or not result.reject or describe_negligible(result):
         return ""
     return describe_kinds(result.scan) or describe_unnamed(result.scan, result.alpha)
 

@@ -89,6 +89,8 @@ class PageData:
         All columns in numbers.
     gathered : tuple of Gathered
         Findings that repeat one cause.
+    limits : str
+        What is excluded, where nothing was found; else empty.
     """
 
     summaries: tuple[ColumnSummary, ...]
@@ -100,6 +102,7 @@ class PageData:
     stability: Stability | None
     table: ColumnsTable
     gathered: tuple[Gathered, ...]
+    limits: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -343,6 +346,7 @@ class FigureData:
             measured,
             self._result.column_data,
             self._result.gathered,
+            self._result.limits.summary() if self._result.nothing_found else "",
         )
 
     def panel(

@@ -17,6 +17,7 @@ from tellapart.arrays import FloatArray
 from tellapart.data.design import Design
 from tellapart.data.design_labels import ARGUMENTS, GIVEN
 from tellapart.data.samples import Samples
+from tellapart.effects.simultaneous import simultaneous_effects
 from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel
 from tellapart.progress import Progress, check_progress, progress_reporter
@@ -29,11 +30,13 @@ from tellapart.results.columns_table import (
 from tellapart.results.export import Exports
 from tellapart.results.figure_data import FigureData, PageData
 from tellapart.results.gathered import Gathered, describe_gathered, gather_findings
+from tellapart.results.limits import EffectLimits
 from tellapart.results.story import (
     ALL_FINDINGS,
     MOST_LINES,
     describe_evidence,
     describe_findings,
+    describe_negligible,
     describe_selection,
     describe_verdict,
 )
@@ -226,6 +229,22 @@ class TestResult(Exports, Removals):
         """Unadjusted and adjusted p-value and q-value of every column; None without a scan."""
         return None if self.scan is None else self.scan.column_tests
 
+    @cached_property
+    def limits(self) -> EffectLimits:
+        """What the rows of the p-value exclude: 95 % limits of all effects that hold together.
+
+        Computed when first asked for. Of samples in chunks they come from the rows drawn from them,
+        `limits.rows` of each.
+        """
+        seed = self.settings.get("random_state")
+        effects = simultaneous_effects(self.held_out.held, seed if isinstance(seed, int) else 0)
+        return EffectLimits.of(effects)
+
+    @property
+    def nothing_found(self) -> bool:
+        """Whether the test does not reject, or a scan rejects without any finding."""
+        return not self.reject or (self.scan is not None and not self.scan.findings)
+
     @property
     def statistic_name(self) -> str:
         """The name of the statistic."""
@@ -410,7 +429,7 @@ class TestResult(Exports, Removals):
         """
         caveat = describe_selection(self)
         lines = [
-            self.verdict,
+            describe_verdict(self, with_caveat=False),
             *self.story(max_findings, rest=rest),
             "",
             *self.evidence(),
@@ -433,14 +452,16 @@ class TestResult(Exports, Removals):
     ) -> list[str]:
         """Return lines that describe what differs: one sentence, then one line per finding.
 
-        Empty for tests other than a scan, and where the test does not reject. The arguments are
+        Where nothing was found, what is excluded: the limits of all effects. The arguments are
         those of `summary`.
         """
-        if self.scan is None or not self.reject:
-            return []
-        lines = describe_findings(self.scan, self.alpha, max_findings, rest)
-        in_short = describe_gathered(self.gathered)
-        return [lines[0], in_short, *lines[1:]] if in_short else lines
+        lines: list[str] = []
+        if self.scan is not None and self.reject and not describe_negligible(self):
+            lines = describe_findings(self.scan, self.alpha, max_findings, rest)
+            in_short = describe_gathered(self.gathered)
+            lines = [lines[0], in_short, *lines[1:]] if in_short else lines
+        limits = self.limits.summary() if self.nothing_found else ""
+        return [*lines, limits] if limits else lines
 
     def to_dict(self, *, columns_table: bool = True) -> dict[str, Any]:
         """Return everything but the data as plain Python values, ready for JSON.

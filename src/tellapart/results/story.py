@@ -9,6 +9,7 @@ from tellapart.scan.error_rates import FWER
 from tellapart.scan.finding import Finding, p_text, pvalue_cell
 from tellapart.scan.finding_kinds import FINDING_KINDS
 from tellapart.scan.scan import Scan
+from tellapart.scan.smallest_effect import SmallestEffect
 from tellapart.text import capitalised, joined, listed, more_than, safe
 
 if TYPE_CHECKING:
@@ -114,16 +115,41 @@ MOST_NAMED = 10
 NOT_EQUIVALENT = "absence of evidence is not evidence of equivalence"
 
 
-def describe_verdict(result: TestResult) -> str:
-    """Return the answer in one sentence."""
+def describe_verdict(result: TestResult, *, with_caveat: bool = True) -> str:
+    """Return the answer in one sentence.
+
+    The caveat that no evidence of a difference is not evidence of equivalence is superfluous where
+    the limits of all effects follow.
+    """
     p = f"{result.pvalue_text}, α = {result.alpha:g}"
     requested = result.settings.get("families")
     if requested is not None:
         p += f", {'family' if len(requested) == 1 else 'families'} {joined(requested)} only"
     names = f"{safe(result.labels[0])} and {safe(result.labels[1])}"
     if result.reject:
-        return f"{names} differ ({p})."
-    return f"No significant difference between {names} ({p}); {NOT_EQUIVALENT}."
+        return f"{names} differ ({p}){describe_negligible(result)}."
+    caveat = f"; {NOT_EQUIVALENT}" if with_caveat else ""
+    return f"No significant difference between {names} ({p}){caveat}."
+
+
+def describe_negligible(result: TestResult) -> str:
+    """Return that no effect exceeds the smallest effect of interest, as the end of a sentence.
+
+    Empty where one does, where the test does not reject, and where every effect is of interest.
+    """
+    smallest = smallest_effect_of(result)
+    if smallest is None or not result.reject or result.findings:
+        return ""
+    return (
+        ", but by less than you care for: no effect exceeds the smallest effect of interest beyond "
+        f"error ({safe(smallest.describe())})"
+    )
+
+
+def smallest_effect_of(result: TestResult) -> SmallestEffect | None:
+    """Return the size that effects must exceed to be findings of a result; None for any size."""
+    given = result.settings.get("smallest_effect")
+    return None if given is None else SmallestEffect.of(given)
 
 
 def describe_selection(result: TestResult) -> str:

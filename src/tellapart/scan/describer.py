@@ -30,6 +30,7 @@ from tellapart.scan.finding_kinds import (
     TRIPLES,
     kinds_of,
 )
+from tellapart.scan.smallest_effect import SmallestEffect
 
 UNTESTED = math.nan
 """The p-value of an effect of a column that no test named."""
@@ -42,16 +43,23 @@ class Described:
     """The effects of a column, pair or triple by kind, with unadjusted p-values.
 
     `rows` are those of each sample that have values, `statistics` mean, standard deviation and
-    median of a numeric column in both samples.
+    median of a numeric column in both samples, `smallest` the size that effects must exceed.
     """
 
     variables: tuple[str, ...]
     effects: Mapping[str, Estimate]
     rows: tuple[int, int]
     statistics: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    smallest: SmallestEffect | None = None
 
     @classmethod
-    def of(cls, name: str, column: Column, orders: Sequence[int]) -> Described:
+    def of(
+        cls,
+        name: str,
+        column: Column,
+        orders: Sequence[int],
+        smallest: SmallestEffect | None = None,
+    ) -> Described:
         """Compute the effects of the kinds that are reported in these turns (`FindingKind.order`).
 
         The total variation distance of many levels is computed in any turn.
@@ -74,7 +82,30 @@ class Described:
                 if column.sampling.standardised and (kind.order == ALONE or column.type == LEVELS):
                     estimate = replace(estimate, measure=f"{estimate.measure}{STANDARDISED}")
                 effects[kind.name] = estimate
-        return cls((name,), effects, (x.n, y.n), statistics)
+        return cls((name,), effects, (x.n, y.n), statistics, smallest)
+
+    def size(self, kind: str, estimate: Estimate | None = None) -> float | None:
+        """Return the size that an effect must exceed; None where any size is a finding."""
+        estimate = estimate or self.effects.get(kind)
+        if self.smallest is None or estimate is None:
+            return None
+        return self.smallest.size(kind, self.variables, estimate.measure)
+
+    def pvalue(self, kind: str, estimate: Estimate | None = None) -> float:
+        """Return the p-value of no difference, or of none that exceeds its smallest effect."""
+        estimate, size = estimate or self.effects[kind], self.size(kind, estimate)
+        return estimate.pvalue if size is None else estimate.pvalue_beyond(size)
+
+    def adjusted(
+        self, pvalue: float, kind: str, n_effects: int, estimate: Estimate | None = None
+    ) -> float:
+        """Return the p-value of a name, no smaller than that of its effect among so many.
+
+        That of the name alone where any size is a finding.
+        """
+        if self.size(kind, estimate) is None:
+            return pvalue
+        return max(pvalue, min(n_effects * self.pvalue(kind, estimate), 1.0))
 
     def finding(
         self,
@@ -88,6 +119,7 @@ class Described:
 
         `estimate` is that of the kind if None.
         """
+        size = self.size(kind, estimate)
         estimate = estimate or self.effects[kind]
         return Finding(
             kind,
@@ -102,14 +134,16 @@ class Described:
             statistics=self.statistics,
             detail=estimate.detail,
             floor=floor,
+            smallest_effect=math.nan if size is None else size,
         )
 
 
 class Describer:
     """Describes columns, pairs and triples of two samples from their raw values."""
 
-    def __init__(self, raw: RawColumns) -> None:
+    def __init__(self, raw: RawColumns, smallest: SmallestEffect | None = None) -> None:
         self._raw = raw
+        self._smallest = smallest
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -133,7 +167,7 @@ class Describer:
                 categorical = self._raw.kinds[column] == "categorical"
                 labels = self._raw.categories[name] if categorical else None
                 values = Column.of(x[:, k], y[:, k], self._raw.sampling, labels)
-                yield column, Described.of(name, values, orders)
+                yield column, Described.of(name, values, orders, self._smallest)
             start += step
 
     def values_apart(
@@ -149,8 +183,8 @@ class Describer:
         estimate = value_proportions(x, y, ranges, self._raw.sampling)
         kind = NEW_VALUES if 0 in estimate.values else SHARE
         rows = (int((~np.isnan(x)).sum()), int((~np.isnan(y)).sum()))
-        about = Described((self.names[column],), {kind: estimate}, rows)
-        return about.finding(kind, pvalue, n_compared, floor)
+        about = Described((self.names[column],), {kind: estimate}, rows, smallest=self._smallest)
+        return about.finding(kind, about.adjusted(pvalue, kind, n_compared), n_compared, floor)
 
     def missing(self, place: int, pvalue: float, n_compared: int, floor: float) -> Finding:
         """Describe the proportion of missing values of a column of the pattern."""
@@ -159,7 +193,9 @@ class Describer:
         x, y = self._raw.missing(place)
         estimate = FINDING_KINDS[MISSING].effect(Column.of(x, y, self._raw.sampling))
         assert estimate is not None
-        about = Described((pattern.names[place],), {MISSING: estimate}, (x.size, y.size))
+        name, rows = pattern.names[place], (x.size, y.size)
+        about = Described((name,), {MISSING: estimate}, rows, smallest=self._smallest)
+        pvalue = about.adjusted(pvalue, MISSING, n_compared)
         return about.finding(MISSING, pvalue, n_compared, floor)
 
     def joint(
@@ -176,7 +212,8 @@ class Describer:
         if estimate is None:
             return None
         n_x, n_y = (int((~np.isnan(side).any(axis=1)).sum()) for side in (x, y))
-        about = Described(names, {JOINT: estimate}, (n_x, n_y))
+        about = Described(names, {JOINT: estimate}, (n_x, n_y), smallest=self._smallest)
+        pvalue = about.adjusted(pvalue, JOINT, 1)
         return replace(about.finding(JOINT, pvalue, 1, floor), regions=estimate.regions)
 
     def group(self, columns: Sequence[int], levels: Sequence[str | None]) -> Described:
@@ -220,7 +257,7 @@ class Describer:
             if sampling.standardised:
                 measure += " within strata"
             effects[kind.name] = replace(estimate, measure=measure)
-        return Described(variables, effects, (rows[0], rows[1]))
+        return Described(variables, effects, (rows[0], rows[1]), smallest=self._smallest)
 
 
 def _deviation(values: FloatArray) -> float:

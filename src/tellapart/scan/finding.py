@@ -64,6 +64,9 @@ class Finding:
     regions : tuple of Region
         Of a joint distribution, the boxes in which one sample has more rows than the other, most
         significant first: `ranges` of the columns, `values` and `interval`.
+    smallest_effect : float
+        The size that the effect exceeds beyond error, where the test was asked for it: `pvalue` is
+        then that of an effect of at most this size. NaN otherwise.
     """
 
     kind: str
@@ -82,6 +85,7 @@ class Finding:
     floor: float = 0.0
     rate: str = "fwer"
     regions: tuple[Region, ...] = ()
+    smallest_effect: float = math.nan
 
     @property
     def scale(self) -> Scale:
@@ -95,7 +99,18 @@ class Finding:
         'age: SD 1.2 in X, 0.8 in Y; SD ratio 1.50 (95 % CI 1.20 to 1.90), p = 0.01'
         """
         p = "" if math.isnan(self.pvalue) else f", {self.pvalue_text()}"
-        return f"{joined(self.variables)}: {self.description()}{p}"
+        return f"{joined(self.variables)}: {self.description()}{p}{self._hypothesis()}"
+
+    def _hypothesis(self) -> str:
+        """Return what the p-value is of, where that is not the absence of any difference."""
+        size, scale = self.smallest_effect, self.scale
+        if math.isnan(size):
+            return ""
+        most = scale.number(size, sign=False)
+        if scale.ratio:
+            return f" (H₀: {scale.effect} within {scale.number(1 / size)} to {most})"
+        unit = f" {scale.unit}" if scale.unit else ""
+        return f" (H₀: |{scale.effect}| ≤ {most}{unit})"
 
     def pvalue_text(self) -> str:
         """Return "p = 0.012", "p ≤ 0.001" where permutations give no smaller one, or "q = 0.012".
@@ -179,6 +194,8 @@ class Finding:
         plain = asdict(self)
         del plain["floor"]
         plain["regions"] = [region.to_dict() for region in self.regions]
+        if math.isnan(self.smallest_effect):
+            del plain["smallest_effect"]
         for name in ("variables", "labels", "rows"):
             plain[name] = list(plain[name])
         for name in ("interval", "values", "simultaneous"):

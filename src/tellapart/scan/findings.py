@@ -34,6 +34,7 @@ from tellapart.scan.finding_kinds import (
     kinds_of,
 )
 from tellapart.scan.pool import Pool
+from tellapart.scan.smallest_effect import SmallestEffect
 from tellapart.scan.wide import WideShifts
 
 # From names to findings: what kind of difference, how large, with an interval.
@@ -125,14 +126,20 @@ def report_columns(
     """Return the findings of columns, of several pairs of samples that share one error rate.
 
     A kind is judged by the larger p-value of the two that it needs, that of the name and its own.
+    With a smallest effect, its own is that of an effect of at most this size; what differs by less
+    is not reported as a kind that has no size, either.
     """
     not_compared = set(COLUMN_KINDS) - {kind for one in every for kind in one.kinds}
     keys = [(k, column) for k, one in enumerate(every) for column in one.unadjusted]
     n_compared = sum(one.n_compared for one in every)
     significant: dict[tuple[int, int], dict[str, float]] = {key: {} for key in keys}
+    negligible: set[tuple[int, int]] = set()
+
+    def about(key: tuple[int, int]) -> Described:
+        return every[key[0]].described[key[1]]
 
     def effects(key: tuple[int, int]) -> Mapping[str, Estimate]:
-        return every[key[0]].described[key[1]].effects
+        return about(key).effects
 
     def of_names(of: Sequence[tuple[int, int]]) -> tuple[FloatArray, FloatArray]:
         return (
@@ -140,17 +147,33 @@ def report_columns(
             np.array([every[k].adjusted[column] for k, column in of]),
         )
 
-    def judge(kind: FindingKind, of: Sequence[tuple[int, int]]) -> None:
-        having = [key for key in of if kind.name in effects(key)]
-        unadjusted, adjusted = of_names(having)
-        if kind.adjusted:
-            raw = [effects(key)[kind.name].pvalue for key in having]
+    def below(
+        of: Sequence[tuple[int, int]], raw: Sequence[float] | None
+    ) -> dict[tuple[int, int], float]:
+        """Return those with p ≤ α, of their names alone where no other p-values are given."""
+        unadjusted, adjusted = of_names(of)
+        if raw is not None:
             unadjusted = np.maximum(unadjusted, raw)
             adjusted = np.maximum(adjusted, holm(raw, n_compared))
         pvalues = rate.adjust(unadjusted, adjusted, n_compared)
-        for key, p in zip(having, pvalues.tolist(), strict=True):
-            if p <= alpha:
-                significant[key][kind.name] = p
+        return {key: p for key, p in zip(of, pvalues.tolist(), strict=True) if p <= alpha}
+
+    def judge(kind: FindingKind, of: Sequence[tuple[int, int]]) -> None:
+        having = [key for key in of if kind.name in effects(key)]
+        if negligible:
+            having = [
+                key
+                for key in having
+                if key not in negligible or about(key).size(kind.name) is not None
+            ]
+        raw = [effects(key)[kind.name].pvalue for key in having]
+        found = below(having, raw if kind.adjusted else None)
+        if any(about(key).size(kind.name) is not None for key in having):
+            exceeding = below(having, [about(key).pvalue(kind.name) for key in having])
+            negligible.update(found.keys() - exceeding.keys())
+            found = exceeding
+        for key, p in found.items():
+            significant[key][kind.name] = p
 
     for one in every:
         one.describe([*one.unadjusted], (ALONE,))
@@ -170,9 +193,11 @@ def report_columns(
     for kind in of_columns:
         if kind.order == OTHERWISE:
             judge(kind, unexplained)
-    names = rate.adjust(*of_names(keys), n_compared)
-    for key, p in zip(keys, names.tolist(), strict=True):
-        if not significant[key] and p <= alpha and DISTRIBUTION in effects(key):
+    for key, p in below(keys, None).items():
+        if significant[key] or DISTRIBUTION not in effects(key):
+            continue
+        p = about(key).adjusted(p, DISTRIBUTION, n_compared)
+        if p <= alpha and (key not in negligible or about(key).size(DISTRIBUTION) is not None):
             significant[key][DISTRIBUTION] = p
     findings: list[list[Finding]] = [[] for _ in every]
     n_effects = len(kinds_of(NUMERIC)) * n_compared
@@ -214,7 +239,7 @@ def describe_groups(
     adjusted: dict[str, dict[int, float]] = {}
     for kind in kinds:
         having = [q for q, described in enumerate(every) if kind in described.effects]
-        raw = [every[q].effects[kind].pvalue for q in having]
+        raw = [every[q].pvalue(kind) for q in having]
         adjusted[kind] = dict(zip(having, holm(raw, n_compared).tolist(), strict=True))
     findings = []
     for q, (group, described) in enumerate(zip(named, every, strict=True)):
@@ -226,7 +251,11 @@ def describe_groups(
             finding = described.finding(kind, pvalues[kind], n_compared, floor)
         elif described.effects and not explained & set(group.columns):
             clearest = min(described.effects.values(), key=lambda estimate: estimate.pvalue)
-            finding = described.finding(kind, group.pvalue, n_compared, floor, clearest)
+            sized = any(described.size(own) is not None for own in described.effects)
+            p = described.adjusted(group.pvalue, kind, n_compared, clearest)
+            if p > alpha or (sized and described.size(kind, clearest) is None):
+                continue
+            finding = described.finding(kind, p, n_compared, floor, clearest)
         else:
             continue
         findings.append((group, finding))
@@ -264,6 +293,7 @@ def find(
     max_t: MaxTScores | None = None,
     rate: ErrorRate = FAMILYWISE,
     keep_candidates: bool = False,
+    smallest: SmallestEffect | None = None,
 ) -> Findings:
     """Name what differs among the candidates and describe it by the values of `raw`.
 
@@ -271,7 +301,8 @@ def find(
     the `max_t` of all columns is known, `pool` is that of pairs and triples. No adjusted p-value is
     smaller than that of the scan itself, so nothing is named where the samples as a whole do not
     differ. `rate` decides which columns and kinds are reported; with `keep_candidates` more of them
-    are described, for comparisons that share one error rate.
+    are described, for comparisons that share one error rate. With a `smallest` effect, findings are
+    those that exceed it beyond error.
     """
     parent = pool.tables.column
     shifts = pool.shifts if "location" in column_kinds else None
@@ -322,7 +353,7 @@ def find(
     if pvalue > alpha:
         return Findings((), tests)
     floor = 0.0 if pool.labels.exact or rate.name == FDR else 1 / pool.count
-    describer = Describer(raw)
+    describer = Describer(raw, smallest)
     n_columns = np.unique(parent).size if max_t is None else int(own.compared_values.sum())
     by_rate = np.ones(len(names))
     by_rate[own.compared_values] = rate.adjust(
@@ -350,7 +381,7 @@ def find(
     for column, ranges, p in apart:
         p = p if rate.name == FDR else max(p, pvalue)
         finding = describer.values_apart(column, ranges, p, n_columns, floor)
-        if (finding.variables, finding.values) not in told:
+        if (finding.variables, finding.values) not in told and finding.pvalue <= alpha:
             findings.append(finding)
     of_missing = rate.adjust(own.missing, of_missing, of_missing.size)
     findings += [
@@ -358,7 +389,8 @@ def find(
         for k in np.argsort(of_missing, kind="stable")
         if of_missing[k] <= alpha
     ]
-    findings = [replace(finding, rate=rate.name) for finding in findings]
+    # What is missing differs, and by enough.
+    findings = [replace(finding, rate=rate.name) for finding in findings if finding.pvalue <= alpha]
     explained = {*named, *(column for column, _, _ in apart)}
     levels = [
         one or other for one, other in zip(pool.tables.told_by, pool.tables.level, strict=True)
@@ -401,7 +433,7 @@ def find(
             if of_sets[k] > alpha or any(part <= members for part in elsewhere) or any(nested):
                 continue
             of_set = describer.joint(joint.sets[k], float(of_sets[k]), joint.bandwidths[k], floor)
-            if of_set is not None:
+            if of_set is not None and of_set.pvalue <= alpha:
                 findings.append(of_set)
                 local.append(joint.difference(int(k)))
     return Findings(

@@ -46,6 +46,7 @@ from tellapart.scan.further import Further, affordable_permutations
 from tellapart.scan.pool import Pool
 from tellapart.scan.pool_builder import PoolBuilder
 from tellapart.scan.scores import ALL_SCORES
+from tellapart.scan.smallest_effect import SmallestEffect
 from tellapart.scan.tables import PLANNING_SCORES, PooledSample
 from tellapart.scan.tails import COMBINATION_TIE as TIE
 from tellapart.scan.tails import combine, family_score
@@ -154,6 +155,7 @@ def scan(
     rate: ErrorRate = FAMILYWISE,
     keep_candidates: bool = False,
     settle: bool = False,
+    smallest: SmallestEffect | None = None,
 ) -> Scan:
     """Scan two samples for differences of every kind.
 
@@ -187,6 +189,8 @@ def scan(
     settle : bool
         Whether further permutations are drawn while the verdict is open
         (`tellapart.scan.further`), up to `Budget.most_permutations`.
+    smallest : SmallestEffect or None
+        The size that effects must exceed to be findings; None for any size.
     """
     # Threads of our own share out what is large: those of BLAS wait for each other on a busy
     # machine, hundreds of times in one scan.
@@ -217,6 +221,7 @@ def scan(
             rate=rate,
             keep_candidates=keep_candidates,
             further=further,
+            smallest=smallest,
         )
         return replace(result, state=planned.state) if keep_state else result
 
@@ -260,6 +265,7 @@ def scan_pool(
     rate: ErrorRate = FAMILYWISE,
     keep_candidates: bool = False,
     further: Further | None = None,
+    smallest: SmallestEffect | None = None,
 ) -> Scan:
     """Run every family on sums that are there, combine them, and name what differs.
 
@@ -292,6 +298,7 @@ def scan_pool(
         max_t=None if blocks is None else blocks.max_t,
         rate=rate,
         keep_candidates=keep_candidates,
+        smallest=smallest,
     )
     differences = Differences.of(pool.sums, pool.tables, labels, planned.correlations)
     if blocks is not None:

@@ -125,6 +125,7 @@ def _run_scan(
         rate=settings.rate,
         keep_candidates=limits.joint,
         settle=limits.settle and limits.time_limit is None,
+        smallest=settings.smallest,
     )
     # Samples in chunks are selected on, and shown, by the rows drawn while they were read; samples
     # in memory are selected on by drawn rows only where evidence would draw some anyway.

@@ -6,7 +6,7 @@ A limit of time is kept by testing fewer rows, one of memory by an error before 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from tellapart.permutation.draws import binned_sizes, check_attainable, check_me
 from tellapart.scan.error_rates import FWER, ErrorRate
 from tellapart.scan.families import AskedFamilies, check_families
 from tellapart.scan.scan import ScanCost
+from tellapart.scan.smallest_effect import SmallestEffect
 from tellapart.selection.settings import AUTO, CROSS_VALIDATED, SelectionSettings
 
 METHODS = ("scan", "split")
@@ -49,6 +50,7 @@ class TestSettings(SelectionSettings):
     false_proportion: float = 0.1
     memory_budget: float | None = None
     families: AskedFamilies | None = None
+    smallest_effect: float | Mapping[str, Any] | None = None
     design: DesignArguments = field(default_factory=DesignArguments)
 
     def __post_init__(self) -> None:
@@ -68,6 +70,13 @@ class TestSettings(SelectionSettings):
         if self.memory_budget is not None:
             budget = check_number("memory_budget", self.memory_budget, 0.0, open_low=True)
             self._keep("memory_budget", budget)
+        if self.smallest_effect is not None:
+            self._keep("smallest_effect", SmallestEffect.of(self.smallest_effect))
+            if self.method != "scan":
+                raise InputError(
+                    "smallest_effect must be left out with method='split', which has no findings; "
+                    f"got {SmallestEffect.of(self.smallest_effect).to_plain()!r}"
+                )
         check_attainable(self.n_permutations, self.alpha)
         if self.method == "scan" and self.test_size != TestSettings.test_size:
             raise InputError(
@@ -80,6 +89,11 @@ class TestSettings(SelectionSettings):
                 "families must be left out with method='split', which has no families; "
                 f"got {self.families!r}"
             )
+
+    @property
+    def smallest(self) -> SmallestEffect | None:
+        """The size that effects must exceed to be findings; None for any size."""
+        return None if self.smallest_effect is None else SmallestEffect.of(self.smallest_effect)
 
     @property
     def by_evidence(self) -> bool:
@@ -99,6 +113,8 @@ class TestSettings(SelectionSettings):
     def check_against(self, samples: Samples) -> None:
         """Raise where these settings cannot be applied to the samples."""
         super().check_against(samples)
+        if self.smallest is not None:
+            self.smallest.check_columns(samples.names)
         if samples.design is not None:
             return  # the units of a design are counted where they are permuted
         bins_x, bins_y, _ = binned_sizes(*samples.n_values)
@@ -124,6 +140,7 @@ class TestSettings(SelectionSettings):
             "gap": self.gap,
             "time_limit": self.time_limit,
             "memory_budget": self.memory_budget,
+            **({} if self.smallest is None else {"smallest_effect": self.smallest.to_plain()}),
             **self.design.to_dict(),
         }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -54,6 +55,7 @@ def two_sample_test(
     gap: float = 1e-4,
     time_limit: float | None = None,
     memory_budget: float | None = None,
+    smallest_effect: float | Mapping[str, Any] | None = None,
 ) -> TestResult:
     """Test whether two samples come from one distribution, and report what differs.
 
@@ -172,6 +174,15 @@ def two_sample_test(
         Bytes that a scan may take beyond the input: a scan that needs more is an error before work
         starts. Very many columns are held a block at a time in any case. With a split of samples
         in chunks and a kernel that uses drawn rows: the bytes of these rows.
+    smallest_effect : float, mapping or None
+        With a scan, the size from which on differences matter: findings are those whose effect
+        exceeds it beyond error, and their p-values are of effects of at most this size. A number s
+        of standard deviations, for every kind: means by s SD, ratios of standard deviations by a
+        factor of eˢ, proportions by 100·s/2 percentage points, correlations and other differences
+        by s. Or a mapping from kinds of findings ("location": SD, "spread": ratio, "share":
+        proportion, "correlation": difference, …) to sizes; kinds left out are findings whatever
+        their size. Columns as keys have sizes of their own, a number or a mapping. The p-value of
+        the test does not depend on it. See docs/equivalence.md.
 
     Returns
     -------
