@@ -74,6 +74,7 @@ SPOKEN = [
     (["a.csv", "a.csv", "--solver", "x"], "--solver must be"),
     (["a.csv", "a.csv", "--solver", "sdp"], "'local-search' or 'truncation'\n"),
     (["a.csv", "a.csv", "--alpha", "0"], "--alpha must be"),
+    (["a.csv", "a.csv", "--smallest-effect", "z=1"], "--smallest-effect must have columns or "),
     (["a.csv", "a.csv", "--permutations", "9"], "--permutations must be at least 19 for"),
     (["a.csv", "a.csv", "--permutations", "9"], "is 1/(--permutations + 1)"),
     (["a.csv", "a.csv", "--seed", "-1"], "--seed must be"),

@@ -266,3 +266,6 @@ def test_limits_are_shown_where_nothing_was_found():
     record = limits.to_dict()
     assert record["kinds"]["location"]["bound"] == limits.kinds["location"].bound
     assert limits is result.limits
+    bounds = result.to_dict()["limits"]
+    assert bounds["confidence"] == 0.95
+    assert bounds["spread"]["bound"] == limits.kinds["spread"].bound

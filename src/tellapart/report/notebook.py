@@ -66,7 +66,7 @@ def selection_card(selection: Selection) -> str:
     True
     """
     title = f"{selection.support.size} of {len(selection.names)} variables selected"
-    return _card(selection, title, scan=False, difference="", findings=(), evidence=())
+    return _card(selection, title, scan=False, difference="", limits="", findings=(), evidence=())
 
 
 def groups_table(result: GroupsResult) -> str:

@@ -76,7 +76,7 @@ class KindLimits:
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values, ready for JSON."""
         return {
-            "bound": self.bound if math.isfinite(self.bound) else None,
+            "bound": _finite(self.bound),
             "attained_by": list(self.attained_by),
             "effects": [
                 {
@@ -153,6 +153,16 @@ class EffectLimits:
         parts = ", ".join(own.summary() for own in self.kinds.values())
         text = f"With {100 * self.confidence:g} % confidence {parts}"
         return f"{text}; {safe('; '.join(self.without.values()))}." if self.without else f"{text}."
+
+    def bounds(self) -> dict[str, Any]:
+        """Return what no effect of each kind exceeds, and which column attains it, for JSON."""
+        return {
+            "confidence": self.confidence,
+            **{
+                kind: {"bound": _finite(own.bound), "attained_by": list(own.attained_by)}
+                for kind, own in self.kinds.items()
+            },
+        }
 
     def to_frame(self) -> Any:
         """Return a table with one row per effect."""

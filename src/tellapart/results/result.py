@@ -495,6 +495,7 @@ class TestResult(Exports, Removals):
             "method": None if self.method is None else self.method.name,
             "scan": None if self.scan is None else self.scan.to_dict(),
             **table,
+            "limits": self.limits.bounds() if self.nothing_found else None,
             "settings": dict(self.settings),
             "seconds": self.seconds,
             "null_distribution": self.null_distribution.tolist(),
