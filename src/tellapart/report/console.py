@@ -43,7 +43,7 @@ def show_result(
     # Imported here: the command line must answer `--help` without loading the library.
     from tellapart.results.story import describe_selection, describe_verdict
 
-    verdict = describe_verdict(result, with_caveat=False)
+    verdict = describe_verdict(result, with_caveat=not result.excluded)
     out.print(_text(verdict, f"bold {_colour(result.reject)}"))
     if result.findings and result.reject:
         say(result.story()[0], out)

@@ -94,8 +94,8 @@ def _scan(result: TestResult) -> Iterator[str]:
             f"({safe(smallest.describe())}): their p-values are of effects of at most this size, "
             "by studentised tests adjusted by Holm's method."
         )
-    if result.reject and result.nothing_found and (limits := result.limits.summary()):
-        yield f"{limits} {LIMITS}"
+    if result.reject and result.excluded:
+        yield f"{result.excluded} {LIMITS}"
 
 
 def _other_rate(result: TestResult) -> str:
@@ -182,10 +182,9 @@ def _named_by(result: TestResult) -> str:
 def _outcome(result: TestResult) -> str:
     """Return the outcome of a test that does not reject: it comes first."""
     outcome = f"The difference was not significant ({result.pvalue_text}, α = {result.alpha:g})"
-    limits = result.limits.summary()
-    if not limits:
+    if not result.excluded:
         return f"{outcome}; {NOT_EQUIVALENT}."
-    return f"{outcome}. {limits} {LIMITS}"
+    return f"{outcome}. {result.excluded} {LIMITS}"
 
 
 def _significant(result: TestResult) -> str:

@@ -40,11 +40,11 @@ def result_card(result: TestResult) -> str:
     more = more_than(len(shown), len(result.findings)).strip() if shown else ""
     return _card(
         result.selection,
-        describe_verdict(result, with_caveat=False),
+        describe_verdict(result, with_caveat=not result.excluded),
         colour=COLOUR_DIFFER if result.reject else COLOUR_ALIKE,
         scan=result.scan is not None,
         difference=describe_difference(result),
-        limits=result.limits.summary() if result.nothing_found else "",
+        limits=result.excluded,
         findings=[describe_finding(finding) for finding in shown],
         more_findings=f"{more}: {ALL_FINDINGS}" if more else "",
         lead=f"{caveat}. Selected variables" if caveat else "Most discriminating subset",

@@ -346,7 +346,7 @@ class FigureData:
             measured,
             self._result.column_data,
             self._result.gathered,
-            self._result.limits.summary() if self._result.nothing_found else "",
+            self._result.excluded,
         )
 
     def panel(

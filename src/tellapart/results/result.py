@@ -234,7 +234,8 @@ class TestResult(Exports, Removals):
         """What the rows of the p-value exclude: 95 % limits of all effects that hold together.
 
         Computed when first asked for. Of samples in chunks they come from the rows drawn from them,
-        `limits.rows` of each.
+        `limits.rows` of each. Comparisons of groups, which hold no rows of their own, have none: an
+        error.
         """
         seed = self.settings.get("random_state")
         effects = simultaneous_effects(self.held_out.held, seed if isinstance(seed, int) else 0)
@@ -244,6 +245,17 @@ class TestResult(Exports, Removals):
     def nothing_found(self) -> bool:
         """Whether the test does not reject, or a scan rejects without any finding."""
         return not self.reject or (self.scan is not None and not self.scan.findings)
+
+    @property
+    def excluded(self) -> str:
+        """Where nothing was found, the limits of all effects in one sentence; else empty.
+
+        Empty also where the rows of all columns are not held, as of comparisons of groups.
+        """
+        try:
+            return self.limits.summary() if self.nothing_found else ""
+        except InputError:
+            return ""
 
     @property
     def statistic_name(self) -> str:
@@ -429,7 +441,7 @@ class TestResult(Exports, Removals):
         """
         caveat = describe_selection(self)
         lines = [
-            describe_verdict(self, with_caveat=False),
+            describe_verdict(self, with_caveat=not self.excluded),
             *self.story(max_findings, rest=rest),
             "",
             *self.evidence(),
@@ -460,8 +472,7 @@ class TestResult(Exports, Removals):
             lines = describe_findings(self.scan, self.alpha, max_findings, rest)
             in_short = describe_gathered(self.gathered)
             lines = [lines[0], in_short, *lines[1:]] if in_short else lines
-        limits = self.limits.summary() if self.nothing_found else ""
-        return [*lines, limits] if limits else lines
+        return [*lines, self.excluded] if self.excluded else lines
 
     def to_dict(self, *, columns_table: bool = True) -> dict[str, Any]:
         """Return everything but the data as plain Python values, ready for JSON.
@@ -495,7 +506,7 @@ class TestResult(Exports, Removals):
             "method": None if self.method is None else self.method.name,
             "scan": None if self.scan is None else self.scan.to_dict(),
             **table,
-            "limits": self.limits.bounds() if self.nothing_found else None,
+            "limits": self.limits.bounds() if self.excluded else None,
             "settings": dict(self.settings),
             "seconds": self.seconds,
             "null_distribution": self.null_distribution.tolist(),
