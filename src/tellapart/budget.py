@@ -110,6 +110,8 @@ class Budget:
         Multiplications of the pooled rows that look for triples which stand out, and columns.
     four_products : int
         Multiplications of the pooled rows that look for fours of columns which stand out.
+    scale_rows : int
+        Pooled rows that scales of local differences are taken from.
     local_products : int
         Products of rows and waves that look for local differences.
     most_permutations, further_products : int
@@ -240,6 +242,7 @@ class Budget:
     triple_screening_products: int = 4_000_000_000
     triple_screening_columns: int = 100
     four_products: int = 8_000_000_000
+    scale_rows: int = 500
     local_products: int = 4_000_000_000
     most_permutations: int = 19_999
     further_products: int = 500_000_000_000

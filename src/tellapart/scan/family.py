@@ -262,6 +262,8 @@ class ScanState:
         How much columns depend on each other in these rows.
     screening : array
         The places of the rows that name candidates where looking at all would take long.
+    few : array
+        The places of a few rows at random, for scales that need no more.
     effort : float
         The share of the usual work that pairs, triples and more may take, for one scan of many.
     n_jobs : int
@@ -286,6 +288,7 @@ class ScanState:
     labels: Bins
     dependence: Dependence
     screening: IntArray
+    few: IntArray
     effort: float
     n_jobs: int
     pattern: MissingPattern | None
@@ -318,11 +321,12 @@ class ScanState:
         """Return the state; `counts` are the columns that vary, where `tables` has some of them."""
         dependence = Dependence.of(scores, budget.correlated_columns)
         screening = draw_rows(scores.normal.shape[0], budget.screening_rows, rng)
+        few = rng.spawn(1)[0].permutation(scores.normal.shape[0])[: budget.scale_rows]
         n_varying, n_numeric = counts or (np.unique(scores.column).size, scores.numeric.size)
         fewest = fewest_with_value or fewest_rows(labels.n_x, labels.n_y)
         return cls(
-            names, kinds, tables, rows, scores, labels, dependence, screening, effort, n_jobs,
-            pattern, as_read, n_varying, n_numeric, fewest, complete,
+            names, kinds, tables, rows, scores, labels, dependence, screening, few, effort,
+            n_jobs, pattern, as_read, n_varying, n_numeric, fewest, complete,
         )  # fmt: skip
 
     def scores_of(self, samples: Samples) -> Scores | None:

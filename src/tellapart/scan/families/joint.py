@@ -67,8 +67,6 @@ SCREENED_COLUMNS = 120
 KERNEL_COLUMNS = 10
 WEIGHTS = ((2, 8.0), (5, 4.0), (10, 1.5))
 """How much the family counts in tables of at most so many columns."""
-# Rows whose distances set the bandwidths.
-DISTANCE_ROWS = 500
 # A variance below this share of that of a wave is rounding.
 FLAT = 1e-6
 
@@ -362,7 +360,7 @@ class Joint(Family):
         if not sets:
             return Skipped()
         waves = Waves(sets, n_single)
-        ranks = ndtr(state.scores.normal[state.screening])
+        ranks = ndtr(state.scores.normal[state.few])
         variances = np.concatenate(
             [waves.of(ranks, q).var(axis=0, dtype=np.float64) for q in range(len(sets))]
         )
@@ -500,7 +498,7 @@ def _points(state: ScanState) -> tuple[KeptRows | None, IntArray, tuple[float, .
     spread = np.std(values, axis=0)
     scale = np.where(scale > 0, scale, spread)
     rows = KeptRows(numeric, middle, scale, points_per_bin(state.labels))
-    seen = state.screening[:DISTANCE_ROWS]
+    seen = state.few
     points = np.hstack([rows.of(state.rows[seen]), _level_points(scores, levels)[seen]])
     squares = np.square(points).sum(axis=1)
     distances = squares[:, np.newaxis] + squares - 2 * points @ points.T
