@@ -22,12 +22,12 @@ from functools import cached_property
 from typing import ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.compiling import compiled
 from tellapart.data.row_draws import shuffled
 from tellapart.permutation.draws import LARGER_SHARE, Permutations, draw_permutations, rows_per_bin
+from tellapart.permutation.label_sums import LabelCodes, MinorityBins
 from tellapart.threads import in_slices
 
 PERMUTATIONS_AT_A_TIME = 128
@@ -280,103 +280,6 @@ class Labels(ABC):
         return zscores
 
 
-# Sums over the bins of the rarer label: all that a permutation needs where one sample is small.
-#
-# The sum over the other sample is the total less that. With a share s of the bins in the rarer
-# sample that is s·G additions a permutation where a product with the labels takes G.
-
-
-LARGEST_SHARE = 0.25
-"""Above this share of the bins a product with the labels is as fast."""
-# What of the features is held together, so that a core keeps it at hand.
-BLOCK_BYTES = 1 << 20
-NARROWEST, WIDEST = 32, 256
-
-
-@dataclass(frozen=True, eq=False)
-class MinorityBins:
-    """Which bins carry the rarer label under every permutation.
-
-    Attributes
-    ----------
-    starts, index : arrays
-        Bins index[starts[k]], …, index[starts[k + 1] − 1] carry it under permutation k.
-    of_x : bool
-        Whether that label is x.
-    """
-
-    starts: IntArray
-    index: NDArray[np.int32]
-    of_x: bool
-
-    @classmethod
-    def of(cls, labels: Singles) -> MinorityBins | None:
-        """Return the bins by 0/1 labels (permutations × bins); None where neither label is rare.
-
-        >>> minority = MinorityBins.of(np.eye(5, dtype=np.float32)[:2])
-        >>> minority.starts.tolist(), minority.index.tolist(), minority.of_x
-        ([0, 1, 2], [0, 1], True)
-        """
-        share = float(labels.mean()) if labels.size else 0.5
-        if min(share, 1 - share) > LARGEST_SHARE:
-            return None
-        of_x = share <= LARGEST_SHARE
-        rows, bins = np.nonzero(labels if of_x else labels == 0)
-        counts = np.bincount(rows, minlength=labels.shape[0])
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        return cls(starts, bins.astype(np.int32), of_x)
-
-    def sums(self, features: Singles, permutations: slice) -> Singles:
-        """Return the sums over these bins of their features (bins × F), under permutations."""
-        begin, end, _ = permutations.indices(self.starts.size - 1)
-        out = np.zeros((end - begin, features.shape[1]), dtype=np.float32)
-        starts = self.starts[begin : end + 1]
-        add_rows(features, self.index, starts[:-1], starts[1:], out)
-        return out
-
-
-def add_rows(
-    values: Singles,
-    index: NDArray[np.int32],
-    begins: IntArray,
-    ends: IntArray,
-    out: Singles,
-    first: int = 0,
-) -> None:
-    """Add the rows index[begins[k]], …, index[ends[k] − 1] of the values to row k of `out`.
-
-    `out` has the features from `first` on. Four rows at a time are added to each other first.
-    """
-    width = BLOCK_BYTES // (4 * max(values.shape[0], 1)) // NARROWEST * NARROWEST
-    width = min(max(width, NARROWEST), WIDEST)
-    _add(values, index, begins, ends, first, width, out)
-
-
-@compiled
-def _add(values, index, begins, ends, first, width, out):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Add up rows, some columns at a time, which are copied to where a core keeps them at hand."""
-    n_rows, n_features = values.shape[0], out.shape[1]
-    held = np.empty((n_rows, width), dtype=np.float32)
-    for f in range(0, n_features, width):
-        w = min(width, n_features - f)
-        for j in range(n_rows):
-            held[j, :w] = values[j, first + f : first + f + w]
-        for k in range(out.shape[0]):
-            total = out[k, f : f + w]
-            i, end = begins[k], ends[k]
-            while i + 4 <= end:
-                a, b = held[index[i]], held[index[i + 1]]
-                c, d = held[index[i + 2]], held[index[i + 3]]
-                for q in range(w):
-                    total[q] += (a[q] + b[q]) + (c[q] + d[q])
-                i += 4
-            while i < end:
-                a = held[index[i]]
-                for q in range(w):
-                    total[q] += a[q]
-                i += 1
-
-
 MOST_SUMS = 10_000_000
 """Bins times columns at most, each of which has 45 sums of single scores…"""
 FEWEST_BINS_IN_ALL = 500
@@ -422,6 +325,11 @@ class Bins(Labels):
     def minority(self) -> MinorityBins | None:
         """The bins of the rarer label; None where neither label is rare."""
         return MinorityBins.of(self.labels)
+
+    @cached_property
+    def codes(self) -> LabelCodes:
+        """The labels of four bins at a time, where neither label is rare."""
+        return LabelCodes.of(self.labels)
 
     def without_labels(self) -> Bins:
         """Return what maps rows to bins, which is all that the holder of rows needs."""
@@ -482,9 +390,10 @@ class Bins(Labels):
         moved = self.arranged(sums.x[:-1, features], sums.y[:-1, features])
         kept, minority = sums.x[-1, features], self.minority
         if minority is None:
+            codes = self.codes
             if not kept.any():
-                return lambda rows: np.asarray(self.labels[rows] @ moved)
-            return lambda rows: np.asarray(self.labels[rows] @ moved + kept)
+                return lambda rows: codes.sums(moved, rows)
+            return lambda rows: np.asarray(codes.sums(moved, rows) + kept)
         if minority.of_x:
             return lambda rows: np.asarray(minority.sums(moved, rows) + kept)
         of_both = moved.sum(axis=0, dtype=np.float64).astype(np.float32)

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.budget import current_budget
 from tellapart.compiling import compiled
-from tellapart.permutation.labels import Labels, TwoSampleSums, add_rows
+from tellapart.permutation.label_sums import add_rows
+from tellapart.permutation.labels import Labels, TwoSampleSums
 from tellapart.threads import MadeOnce
 
 # Sums are kept at some sizes, each so many times as large as the one before, or more where that
