@@ -3,7 +3,7 @@
     python benchmarks/arena/draw.py
 
 Writes benchmarks/results/arena.md and arena.csv, docs/images/arena.svg and the tables of
-docs/arena.md.
+docs/arena.md, those of the public studies (`bench_public_tables.py`) among them.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scipy.stats import binom
 
 from arena.figure import draw_figure
-from arena.kinds import KINDS
+from arena.kinds import GROUPS, KINDS
 from arena.measure import MEMORY_KIND, memory
 from arena.methods import ALPHA, METHODS
 from arena.page import fill_page
-from arena.summary import LEAD, Cell, cells, lead, on_file
+from arena.summary import LEAD, Cell, beside, cells, lead, mean_power, on_file, wins
+from public.summary import FUSE_SAID, MD_SAID, fuse_rows, goals, md2sample_rows, pairs_said
 from store import store, table
 
 FIGURE = Path(__file__).resolve().parents[2] / "docs" / "images" / "arena.svg"
@@ -64,8 +65,13 @@ def main() -> None:
         fill_page(
             {
                 "overview": table(overview(found, methods, differences, nulls)),
-                "kinds": table(beside_the_best(found, methods, differences)),
+                "kinds": "\n\n".join(
+                    f"### {group.capitalize()}\n\n{table(beside_the_best(found, methods, names))}"
+                    for group, names in _groups(differences).items()
+                ),
                 "leads": "\n\n".join(_leads(found, methods, differences)),
+                "winners": "\n\n".join([_beside(found, methods), table(winners(found, methods))]),
+                **_public(),
             }
         )
     draw_figure(found, methods, differences, FIGURE)
@@ -82,8 +88,9 @@ def _introduction(found: Cells, differences: Sequence[str]) -> str:
         "that know no categories a column of zeros and ones for each level. "
         "`python benchmarks/arena/run.py`, then `python benchmarks/arena/draw.py`; the rows are "
         "in `benchmarks/results/arena`, the summary in [arena.csv](arena.csv).\n\n"
-        "Mean power is that over the kinds of difference. Seconds are the median over the kinds of "
-        "the median over their pairs, one thread; memory is what one call adds to the process at "
+        "Mean power is that over the kinds of difference of a group, given where a method was run "
+        "on all of them. Seconds are the median over the kinds of the median over their pairs, one "
+        "thread; memory is what one call adds to the process at "
         f"its peak, on one pair of the kind `{MEMORY_KIND}`."
     )
 
@@ -95,14 +102,15 @@ def overview(
     peaks = {row["method"]: row["megabytes"] for row in memory().rows()}
     rows: Rows = []
     for method in methods:
-        powers = [found[kind, method].rate for kind in differences if (kind, method) in found]
         levels = [found[kind, method].rate for kind in nulls if (kind, method) in found]
         seconds = [cell.seconds for (_, name), cell in found.items() if name == method]
         rows.append(
             {
                 "method": method,
-                "mean power": f"{fmean(powers):.3f}" if powers else "–",
-                "kinds": len(powers),
+                **{
+                    group: _number(mean_power(found, method, names))
+                    for group, names in _groups(differences).items()
+                },
                 "rejected nulls": f"{fmean(levels):.3f}" if levels else "–",
                 "seconds": f"{median(seconds):.3f}",
                 "memory (MB)": peaks.get(method, "–"),
@@ -122,19 +130,73 @@ def rates(found: Cells, methods: Sequence[str], kinds: Sequence[str]) -> Rows:
 
 def beside_the_best(found: Cells, methods: Sequence[str], kinds: Sequence[str]) -> Rows:
     """Return one row for each kind: our tests, and the strongest of the others."""
-    others = [method for method in methods if not METHODS[method].own]
+    own = [method for method in methods if method in METHODS and METHODS[method].own]
     rows: Rows = []
     for kind in kinds:
+        others = [name for name in methods if name not in own and (kind, name) in found]
         best = max(others, key=lambda method: found[kind, method].rate)
         rows.append(
             {
                 "kind": kind,
                 "what": KINDS[kind].what,
-                **{m: f"{found[kind, m].rate:.2f}" for m in methods if METHODS[m].own},
+                **{name: _rate(found.get((kind, name))) for name in own},
                 "strongest other": f"{found[kind, best].rate:.2f} ({best})",
             }
         )
     return rows
+
+
+def winners(found: Cells, methods: Sequence[str]) -> Rows:
+    """Return one row for each method: on how many kinds of a group it is the best or close to."""
+    groups = _groups([kind for kind, _ in found])
+    counts = {group: wins(found, methods, names) for group, names in groups.items()}
+    ordered = sorted(methods, key=lambda name: -sum(own[name] for own in counts.values()))
+    return [
+        {
+            "method": method,
+            **{f"{group} ({len(groups[group])})": own[method] for group, own in counts.items()},
+        }
+        for method in ordered
+    ]
+
+
+def _beside(found: Cells, methods: Sequence[str]) -> str:
+    others = [method for method in methods if method not in METHODS or not METHODS[method].own]
+    said = []
+    for group, names in _groups([kind for kind, _ in found]).items():
+        ours = beside(found, SCAN, others, names)
+        if ours is not None:
+            said.append(
+                f"{group}: {SCAN} {ours.own:.3f}, best other test {ours.best:.3f} ({ours.method}), "
+                f"best other test of each kind {ours.each:.3f}"
+            )
+    return f"Mean power by group of kinds. {'; '.join(said).capitalize()}."
+
+
+def _public() -> dict[str, str]:
+    of_fuse, of_md = fuse_rows(), md2sample_rows()
+    return {
+        "goals": f"{goals(of_fuse, of_md)} Pairs measured: {pairs_said()}.",
+        "fuse": f"{FUSE_SAID}\n\n{table(of_fuse)}",
+        "md2sample": f"{MD_SAID}\n\n{table(of_md)}",
+    }
+
+
+def _groups(kinds: Sequence[str]) -> dict[str, list[str]]:
+    """Return the kinds of difference among these by group; a group without any is left out."""
+    among = {
+        group: [name for name in names if name in kinds and not KINDS[name].null]
+        for group, names in GROUPS.items()
+    }
+    return {group: names for group, names in among.items() if names}
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _rate(cell: Cell | None) -> str:
+    return "–" if cell is None else f"{cell.rate:.2f}"
 
 
 def _shown(cell: Cell | None) -> str:

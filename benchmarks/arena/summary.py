@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean, median
 
 from scipy.stats import binomtest
 
@@ -15,6 +15,10 @@ from store import Row
 
 LEAD = 0.10
 """A smaller lead of one method over another is not listed."""
+CLOSE = 0.03
+"""A method that is no further behind the best counts among the winners."""
+SEEN = 0.20
+"""Nobody wins a kind on which no method has this power."""
 
 
 @dataclass(frozen=True)
@@ -101,3 +105,53 @@ def lead(ahead: Cell, behind: Cell) -> Lead | None:
         return None
     rate, other = (sum(cell.rejected[pair] for pair in both) for cell in (ahead, behind))
     return Lead(ahead.kind, ahead.method, rate / len(both), other / len(both), pvalue)
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Mean power of one method over some kinds, beside the best of others.
+
+    `method` is the other with the highest mean, `best` its mean; `each` is the mean of whichever
+    is the best on each kind.
+    """
+
+    own: float
+    method: str
+    best: float
+    each: float
+
+
+def mean_power(
+    found: Mapping[tuple[str, str], Cell], method: str, kinds: Sequence[str]
+) -> float | None:
+    """Return the mean power over the kinds; None unless the method was run on all of them."""
+    if not kinds or any((kind, method) not in found for kind in kinds):
+        return None
+    return fmean(found[kind, method].rate for kind in kinds)
+
+
+def beside(
+    found: Mapping[tuple[str, str], Cell], method: str, others: Sequence[str], kinds: Sequence[str]
+) -> Beside | None:
+    """Return the mean power of a method beside others that were run on all of the kinds."""
+    means = {name: mean_power(found, name, kinds) for name in others}
+    known = {name: mean for name, mean in means.items() if mean is not None}
+    own = mean_power(found, method, kinds)
+    if own is None or not known:
+        return None
+    best = max(known, key=lambda name: known[name])
+    each = fmean(max(found[kind, name].rate for name in known) for kind in kinds)
+    return Beside(own, best, known[best], each)
+
+
+def wins(
+    found: Mapping[tuple[str, str], Cell], methods: Sequence[str], kinds: Sequence[str]
+) -> dict[str, int]:
+    """Return on how many of the kinds each method is the best or less than CLOSE behind it."""
+    counts = dict.fromkeys(methods, 0)
+    for kind in kinds:
+        rates = {name: found[kind, name].rate for name in methods if (kind, name) in found}
+        best = max(rates.values(), default=0.0)
+        for name, rate in rates.items():
+            counts[name] += best >= SEEN and rate >= best - CLOSE - 1e-9
+    return counts

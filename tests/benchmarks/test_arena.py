@@ -7,7 +7,7 @@ import pytest
 from arena import measure, run
 from arena.kinds import GROUPS, KINDS, available, draw_pair
 from arena.methods import METHODS, Method
-from arena.summary import Cell, cells, lead
+from arena.summary import Cell, beside, cells, lead, mean_power, wins
 from arena.table import standardised
 
 
@@ -83,3 +83,23 @@ def test_a_lead_must_be_large_and_more_than_chance():
     assert lead(cell(60, 100), cell(52, 100)) is None
     assert lead(cell(6, 10), cell(3, 10)) is None
     assert lead(cell(30, 100), cell(60, 100)) is None
+
+
+def test_winners_are_close_to_the_best_of_kinds_that_somebody_sees():
+    def cell(kind, method, rejected):
+        return Cell(kind, method, {i: i < rejected for i in range(100)}, 0, 0.0)
+
+    powers = {"wave": (60, 58, 20), "gap": (10, 5, 12), "bump": (70, 90, 80)}
+    found = {
+        (kind, method): cell(kind, method, rejected)
+        for kind, own in powers.items()
+        for method, rejected in zip(("scan", "one", "two"), own, strict=True)
+    }
+    assert wins(found, ["scan", "one", "two"], list(powers)) == {"scan": 1, "one": 2, "two": 0}
+    ours = beside(found, "scan", ["one", "two"], ["wave", "bump"])
+    assert ours.method == "one"
+    assert ours.own == pytest.approx(0.65)
+    assert ours.best == pytest.approx(0.74)
+    assert ours.each == pytest.approx(0.74)
+    assert mean_power(found, "scan", ["wave", "hole"]) is None
+    assert beside(found, "scan", ["one"], ["hole"]) is None
