@@ -325,7 +325,7 @@ def equivalence_test(
     'undecided'
     >>> print(ta.equivalence_test(X, Y + [1, 0], margin={"location": 0.3}).summary())
     X and Y differ by more than the margin (p = ..., α = 0.05):
-      x0: SMD −1.02 (CI −1.21 to −0.86), margin ±0.30
+      x0: SMD −1.12 (CI −1.29 to −0.95), margin ±0.30
     Intervals: simultaneous 95 % CI.
     Margins: means by 0.3 SD.
     Sample sizes: 400 (X) and 400 (Y).
@@ -437,7 +437,7 @@ def assert_similar(
     >>> ta.assert_similar(X, Y + [1, 0], smallest_effect=0.3)
     Traceback (most recent call last):
     ...
-    AssertionError: X and Y differ by more than the smallest effect of interest: x0: SMD −0.95 ...
+    AssertionError: X and Y differ by more than the smallest effect of interest: x0: SMD −1.05 ...
     """
     design = DesignArguments(strata, paired, clusters)
     result = judge_tables(
