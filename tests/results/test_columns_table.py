@@ -4,9 +4,11 @@ import io
 import json
 import pickle
 
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from dask.distributed import Client
 from scipy import sparse, stats
 
 import tellapart as ta
@@ -257,3 +259,20 @@ def test_all_groups_are_one_table():
 
 def groups_rest(values):
     return np.vstack([values[40:], values[:30]])
+
+
+@pytest.mark.long
+def test_rows_on_a_cluster_give_the_same_table(result, dask_cluster):
+    frames = [dd.from_pandas(frame, npartitions=3) for frame in tables()]
+    with Client(dask_cluster):
+        with pytest.warns(ConstantColumnWarning):
+            in_chunks = ta.two_sample_test(
+                *frames, missing="pairwise", n_permutations=99, random_state=0
+            )
+        table = in_chunks.columns_table()
+    whole = result.columns_table()
+    exact = ["n_first", "missing_first", "mean_first", "sd_second", "smd", "smd_low", "sd_ratio"]
+    pd.testing.assert_frame_equal(table[exact], whole[exact], rtol=1e-9)
+    # All rows were drawn, so that quartiles are exact.
+    assert in_chunks.column_data.quartiles_from is None
+    np.testing.assert_allclose(table["median_first"], whole["median_first"])
