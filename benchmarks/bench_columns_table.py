@@ -6,7 +6,7 @@ Normal samples with 999 permutations and defaults: seconds of the test, of `colu
 is requested, and of the JSON with it. Then cells as in `bench_groups.py` (3,000 × 8,000, sparse,
 ten types): log₂ fold changes and t statistics of `compare_groups(...).columns_table()` against the
 same formulas in NumPy and, where scanpy is importable (`pip install --target FOLDER scanpy`),
-against `rank_genes_groups_df` with method "t-test". Seconds are those of the processor, with one thread.
+against `rank_genes_groups_df` with method "t-test". Seconds are those of the processor.
 Writes benchmarks/results/columns_table.md and .csv.
 """
 
@@ -138,7 +138,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows = [time_table(*size) for size in SIZES]
     _, _, lines = gene_table(*CELLS)
     text = (
-        "# The table of all columns\n\n`python benchmarks/bench_columns_table.py`; seconds of the processor.\n\n"
+        "# The table of all columns\n\n"
+        "`python benchmarks/bench_columns_table.py`; seconds of the processor.\n\n"
         f"{table(rows)}\n\n## Genes\n\n" + "\n".join(f"- {line}" for line in lines) + "\n"
     )
     store("columns_table", text, rows)
