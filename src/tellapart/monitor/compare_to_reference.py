@@ -139,7 +139,9 @@ def compare_to_reference(
     >>> [(record.label, record.alarm) for record in monitor.history]
     [('2026-11-16', False), ('2026-11-17', True)]
     """
-    settings = settings_from(MonitorSettings, locals(), test=settings_from(TestSettings, locals()))
+    # The smallest effect decides on alarms, not on findings.
+    test = settings_from(TestSettings, locals(), smallest_effect=None)
+    settings = settings_from(MonitorSettings, locals(), test=test)
     return ReferenceMonitor(reference, settings)
 
 

@@ -173,7 +173,9 @@ class MonitorSettings:
         if plain.keys() != USUAL.keys() or type(plain["random_state"]) is not int:
             # A setting that is absent would be taken for its default.
             raise InputError(f"settings must be {', '.join(USUAL)}; got {', '.join(plain)}")
-        return settings_from(cls, plain, test=settings_from(TestSettings, plain, n_jobs=n_jobs))
+        # The smallest effect decides on alarms, not on findings.
+        test = settings_from(TestSettings, plain, n_jobs=n_jobs, smallest_effect=None)
+        return settings_from(cls, plain, test=test)
 
     def _keep(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
