@@ -2,7 +2,8 @@
 
 With D the distances of the rows, −wᵀDw is the energy distance; with M = K(K/N + ridge·I)⁻¹, K = VVᵀ
 the inner products of the rows, wᵀMw = δᵀ(Σ + ridge·I)⁻¹δ, δ the differences of the means of V and
-Σ their pooled correlation. The matrices are summed over pairs of bins once, without labels, and the
+Σ their pooled correlation; with t the sums of V over the numeric columns, wᵀttᵀw = (Σ_s δ_s)². The
+matrices are summed over pairs of bins once, without labels, and the
 labels give the forms of all permutations (`Labels.quadratic`). Beyond `Budget.distance_rows` rows,
 some rows of each bin, drawn without regard to labels, stand for all.
 
@@ -28,6 +29,7 @@ from tellapart.budget import current_budget
 from tellapart.interrupts import check_interrupts
 from tellapart.permutation.design_units import DesignUnits
 from tellapart.permutation.labels import Labels, TwoSampleSums
+from tellapart.permutation.pvalues import beyond_rounding
 from tellapart.permutation.shared_orders import PooledSums, SharedOrders
 from tellapart.scan.pool import Pool
 from tellapart.scan.scores import Scores
@@ -36,6 +38,10 @@ from tellapart.threads import in_slices
 T = TypeVar("T")
 # Bins up to which a dozen matrices of them are held for further permutations.
 MOST_BINS_HELD = 1_000
+RIDGE = 0.01
+"""What is added to the diagonal of Σ where rows are many times as many as columns."""
+LEAST_ROUNDING = 4e-6
+"""What the rounding of a difference of means of V may amount to."""
 # Rows whose products with all others one thread makes at a time.
 ROWS_AT_A_TIME = 256
 
@@ -135,6 +141,17 @@ def inverse_definite(matrix: FloatArray) -> FloatArray:
     return np.asarray(lower + np.tril(inverse, -1).T)
 
 
+def ridge_for(n_columns: int, n_rows: int) -> float:
+    """Return what is added to the diagonal of Σ: more where columns are many for the rows.
+
+    Directions in which pooled rows vary little are then known less well.
+
+    >>> ridge_for(10, 1_000), ridge_for(50, 100), ridge_for(200, 100)
+    (0.01, 0.125, 2.0)
+    """
+    return max(RIDGE, 0.5 * (n_columns / n_rows) ** 2)
+
+
 def crowd(parent: IntArray) -> Singles:
     """Return what score columns are divided by: the levels of one column count as one column."""
     _, column, counts = np.unique(parent, return_inverse=True, return_counts=True)
@@ -149,15 +166,19 @@ def crowd(parent: IntArray) -> Singles:
 
 @dataclass(frozen=True, eq=False)
 class UnitProducts:
-    """FFᵀ, ZFᵀ and ZZᵀ of the units of a design."""
+    """FFᵀ, ZFᵀ and ZZᵀ of the units of a design, and sums of F over the numeric columns."""
 
     features: FloatArray
     across: FloatArray
     spread: FloatArray
+    totals: FloatArray
 
     def __add__(self, other: UnitProducts) -> UnitProducts:
         return UnitProducts(
-            self.features + other.features, self.across + other.across, self.spread + other.spread
+            self.features + other.features,
+            self.across + other.across,
+            self.spread + other.spread,
+            self.totals + other.totals,
         )
 
 
@@ -173,11 +194,18 @@ class RowProducts:
         1 for each of these rows that has any value, where values may be missing.
     units : UnitProducts or None
         Those of a design.
+    totals : array of length rows, or none
+        The sums of V over the numeric columns, of these rows.
+    n_columns, n_numeric : int
+        Score columns that were added, and those of them that belong to numeric columns.
     """
 
     products: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
     present: Singles | None = None
     units: UnitProducts | None = None
+    totals: FloatArray = field(default_factory=lambda: np.empty(0))
+    n_columns: int = 0
+    n_numeric: int = 0
 
     def add(self, pool: Pool) -> None:
         """Add the columns of a pool."""
@@ -187,9 +215,13 @@ class RowProducts:
             self.units = units if self.units is None else self.units + units
         if present is not None:
             self.present = present if self.present is None else np.maximum(self.present, present)
-        points = forms.kept_points()
+        points, numeric = forms.kept_points(), pool.tables.numeric
         if not self.products.size:
             self.products = np.zeros((points.shape[0], points.shape[0]))
+            self.totals = np.zeros(points.shape[0])
+        self.totals += points[:, numeric].sum(axis=1, dtype=np.float64)
+        self.n_columns += pool.tables.size
+        self.n_numeric += numeric.size
 
         def multiply(rows: slice) -> None:
             self.products[rows] += points[rows] @ points.T
@@ -226,14 +258,39 @@ class RowForms:
         """Return V of the rows that were kept, in the same order."""
         return np.asarray(self.pool.sums.points[self._order])
 
-    def decorrelated(self, ridge: float) -> FloatArray:
+    @property
+    def n_columns(self) -> int:
+        """Score columns."""
+        return self.pool.tables.size if self.products is None else self.products.n_columns
+
+    @property
+    def n_numeric(self) -> int:
+        """Score columns that belong to numeric columns."""
+        return self.pool.tables.numeric.size if self.products is None else self.products.n_numeric
+
+    def decorrelated(self) -> FloatArray:
         """Return δᵀ(Σ + ridge·I)⁻¹δ by the smaller of two matrices: columns or rows."""
         pooled_scores = self.pool.pooled_scores
         if self.products is None and pooled_scores.clipped.shape[1] <= self.points.n_rows:
+            ridge = ridge_for(self.n_columns, pooled_scores.clipped.shape[0])
             turn = self.pool.made.get("turn", lambda: _turn(pooled_scores, ridge))
             squares = np.square(self.pool.differences("clipped") @ turn)
             return np.asarray(squares.sum(axis=1, dtype=np.float64))
+        ridge = ridge_for(self.n_columns, self.points.n_rows)
         return self._quadratic("ridge", lambda: self._sums(self.points.ridge_matrix(ridge)))
+
+    def together(self) -> FloatArray:
+        """Return (Σ_s δ_s)² over the numeric columns: large where they move the same way."""
+        if self.products is None:
+            change = self.pool.differences("clipped")[:, self.pool.tables.numeric]
+            squares = np.square(change.sum(axis=1, dtype=np.float64))
+        else:
+            squares = self._together_in_blocks(self.products)
+        return beyond_rounding(squares, (LEAST_ROUNDING * self.n_numeric) ** 2)
+
+    def _together_in_blocks(self, products: RowProducts) -> FloatArray:
+        totals = products.totals[self._order]
+        return self._quadratic("together", lambda: self._sums(np.outer(totals, totals)))
 
     def unit_products(self) -> UnitProducts | None:
         """Return the products of the units of a design, if there is one."""
@@ -367,8 +424,9 @@ class UnitForms(RowForms):
         """
         return -self._quadratic("distances", lambda: self._pair_sums(self.points.distances()))
 
-    def decorrelated(self, ridge: float) -> FloatArray:
+    def decorrelated(self) -> FloatArray:
         """Return δᵀ(Σ + ridge·I)⁻¹δ, Σ the correlation of δ(V) over the permutations."""
+        ridge = ridge_for(self.n_columns, self.labels.n_bins)
         if self.products is None and self.pool.tables.size <= self.labels.n_bins:
             turn = self._once("turn", lambda: self._turn(ridge))
             changes = self.pool.differences("clipped").astype(np.float64) @ turn
@@ -391,13 +449,24 @@ class UnitForms(RowForms):
         across = units.across
         return np.asarray((units.features - across.T @ np.linalg.solve(inner, across)) / ridge)
 
+    def _together_in_blocks(self, products: RowProducts) -> FloatArray:
+        assert products.units is not None
+        totals = products.units.totals
+        matrix = np.outer(totals, totals)
+        return self.labels.quadratic(matrix, adjusted=True, n_jobs=self.pool.n_jobs)
+
     def unit_products(self) -> UnitProducts:
         """Return the products of the columns of the pool."""
         features, units = self._features(), self.labels.units
         spread = self._spread(features)
         # What all rows have in common has no part in δ.
         features -= units.counts[:, np.newaxis] * (features.sum(axis=0) / self.labels.n_rows)
-        return UnitProducts(features @ features.T, spread @ features.T, spread @ spread.T)
+        return UnitProducts(
+            features @ features.T,
+            spread @ features.T,
+            spread @ spread.T,
+            features[:, self.pool.tables.numeric].sum(axis=1),
+        )
 
     @cached_property
     def _order(self) -> IntArray:
