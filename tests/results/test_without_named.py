@@ -106,6 +106,14 @@ def test_a_split_has_no_findings() -> None:
         split.without_named()
 
 
+def test_error_rates_and_smallest_effects_stay() -> None:
+    settings = {"n_permutations": 199, "random_state": 0, "families": ["location", "correlation"]}
+    test = ta.two_sample_test(*tables(), error_rate="fdr", smallest_effect=0.2, **settings)
+    left = test.without_named()
+    assert {"x0", "x1"} <= set(left.removed)
+    assert left.steps[0].findings == test.findings
+
+
 def test_designs_stay() -> None:
     rng = np.random.default_rng(0)
     person = rng.normal(size=(60, 4))

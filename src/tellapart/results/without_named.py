@@ -20,9 +20,11 @@ from tellapart.data.samples import Samples
 from tellapart.data.sources import is_chunked
 from tellapart.errors import InputError
 from tellapart.progress import Progress, check_progress, progress_reporter, silent
+from tellapart.scan.error_rates import ErrorRate
 from tellapart.scan.families import check_families
 from tellapart.scan.finding import Finding, p_text
 from tellapart.scan.scan import scan
+from tellapart.scan.smallest_effect import SmallestEffect
 from tellapart.text import counted, listed, safe
 from tellapart.threads import blas_threads
 
@@ -188,7 +190,8 @@ def remove_named(
     steps = [
         RemovalStep((), len(names), result.pvalue, result.findings, result.pvalue_floor),
     ]
-    seed, families = result.settings.get("random_state"), result.settings.get("families")
+    settings = result.settings
+    seed, smallest = settings.get("random_state"), settings.get("smallest_effect")
     while steps[-1].pvalue <= result.alpha and len(steps) <= max_steps:
         columns = [name for name in covering_columns(steps[-1].findings) if name in names]
         if not columns:
@@ -202,12 +205,14 @@ def remove_named(
         progress("without named", f"{len(names):,} columns")
         found = scan(
             part,
-            n_permutations=int(result.settings["n_permutations"]),
+            n_permutations=int(settings["n_permutations"]),
             alpha=result.alpha,
             rng=np.random.default_rng([0 if seed is None else int(seed), len(steps)]),
             n_jobs=n_jobs,
-            families=check_families(families),
-            settle=result.settings.get("time_limit") is None,
+            families=check_families(settings.get("families")),
+            rate=ErrorRate(settings["error_rate"], settings["false_proportion"]),
+            smallest=None if smallest is None else SmallestEffect.of(smallest),
+            settle=settings.get("time_limit") is None,
         ).labelled(result.labels)
         floor = 0.0 if found.null.exact else 1 / (found.null.n_permutations + 1)
         step = RemovalStep(tuple(columns), len(names), found.null.pvalue, found.findings, floor)
