@@ -80,7 +80,7 @@ class ColumnTests:
     >>> rng = np.random.default_rng(0)
     >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 1, 0]
     >>> tests = ta.two_sample_test(X, Y, random_state=0).column_tests
-    >>> tests.names, tests.qvalue <= 0.05
+    >>> tests.names, tests.pvalue < 0.001
     (('x0', 'x1', 'x2'), array([False,  True, False]))
     """
 
