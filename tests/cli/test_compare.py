@@ -385,10 +385,10 @@ def test_pairs_are_matched_by_row_or_by_a_column(tmp_path, capsys):
         table = pa.table({"who": who[order], "a": values[order, 0], "b": values[order, 1]})
         csv.write_csv(table, tmp_path / f"{name}.csv")
     files = [str(tmp_path / "before.csv"), str(tmp_path / "after.csv")]
-    common = ["--permutations", "39", "--seed", "0", "--quiet", "--json", "-"]
+    common = ["--permutations", "99", "--seed", "0", "--quiet", "--json", "-"]
     assert run(["compare", *files, "--paired", "who", *common]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["pvalue"] == 1 / 40
+    assert told["pvalue"] == 1 / 100
     assert told["design"]["paired"] == "who"
     assert run(["compare", *files, "--paired", *common, "--drop", "who"]) == 0
     assert json.loads(capsys.readouterr().out)["design"]["n_blocks"] == 40

@@ -105,8 +105,8 @@ def joint_regions(joint: JointSet) -> Estimate | None:
     >>> x, y = rng.random((500, 1)), rng.random((500, 1))
     >>> x[:60] = 0.9 + 0.02 * x[:60]
     >>> estimate = joint_regions(JointSet(x, y, ("a",), (None,), IndependentRows()))
-    >>> estimate.regions[0].text[:12], estimate.effect > 0.1
-    ('a from 0.89 t', True)
+    >>> estimate.regions[0].text[:8], estimate.effect > 0.1
+    ('a from 0', True)
     """
     boxes, n_boxes = _strongest(joint)
     if not boxes:

@@ -33,7 +33,7 @@ class Exports:
         >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
         >>> frame = ta.two_sample_test(X, Y, random_state=0).to_frame()
         >>> frame["kind"].tolist(), frame["variables"].tolist()
-        (['location'], ['x1'])
+        (['location', 'location'], ['x1', 'x2'])
         """
         return findings_frame(self._result.findings)
 
@@ -100,7 +100,7 @@ class Exports:
         >>> X, Y = rng.normal(size=(60, 3)), rng.normal(size=(80, 3)) + [0, 3, 0]
         >>> table = ta.two_sample_test(X, Y, random_state=0).columns_table()
         >>> table[["column", "n_first", "smd", "findings"]].round(2).values.tolist()
-        [['x0', 60, -0.16, ''], ['x1', 60, -2.91, 'location'], ['x2', 60, 0.43, '']]
+        [['x0', 60, -0.16, ''], ['x1', 60, -2.91, 'location'], ['x2', 60, 0.43, 'location']]
         """
         columns = table_columns(
             self._result,
