@@ -158,7 +158,7 @@ def test_errors_may_go_nowhere(folder, monkeypatch, capsys):
 def test_progress_is_shown_on_a_terminal_only(folder, monkeypatch):
     seen = []
 
-    def note(samples, settings, labels):
+    def note(samples, settings, *others):
         seen.append(settings.progress)
         raise KeyboardInterrupt
 
