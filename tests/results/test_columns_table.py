@@ -76,8 +76,9 @@ def test_effects_are_those_of_findings(result):
         for kind, column in (("location", "smd"), ("spread", "sd_ratio")):
             found = table.loc[name, [column, f"{column}_low", f"{column}_high"]].astype(float)
             np.testing.assert_allclose(found, [effects[kind].effect, *effects[kind].interval])
-        t = stats.ttest_ind(X[name], Y[name], equal_var=False, nan_policy="omit").statistic
-        assert table.loc[name, "statistic"] == pytest.approx(t)
+        test = stats.ttest_ind(X[name], Y[name], equal_var=False, nan_policy="omit")
+        assert table.loc[name, "statistic"] == pytest.approx(test.statistic)
+        assert table.loc[name, "pvalue_location"] == pytest.approx(test.pvalue)
     shares = X["smoker"].mean(), Y["smoker"].mean()
     deviation = np.sqrt(sum(p * (1 - p) for p in shares) / 2)
     assert table.loc["smoker", "smd"] == pytest.approx((shares[0] - shares[1]) / deviation)
@@ -169,7 +170,17 @@ def test_blocks_of_columns_do_not_matter(set_budget):
     whole = describe_columns(samples)
     set_budget(described_entries=1)
     in_blocks = describe_columns(samples)
-    for name in ("n", "missing", "mean", "quartiles", "difference", "ratio", "statistic"):
+    arrays = ("n", "missing", "mean", "quartiles", "difference", "ratio", "statistic", "pvalues")
+    for name in arrays:
+        "n",
+        "missing",
+        "mean",
+        "quartiles",
+        "difference",
+        "ratio",
+        "statistic",
+        "pvalues",
+    ):
         np.testing.assert_allclose(getattr(in_blocks, name), getattr(whole, name))
 
 
@@ -276,3 +287,13 @@ def test_rows_on_a_cluster_give_the_same_table(result, dask_cluster):
     # All rows were drawn, so that quartiles are exact.
     assert in_chunks.column_data.quartiles_from is None
     np.testing.assert_allclose(table["median_first"], whole["median_first"])
+
+
+def test_the_pvalue_of_sds_agrees_with_their_interval():
+    rng = np.random.default_rng(8)
+    X, Y = rng.normal(size=(60, 6)), rng.normal(size=(80, 6)) * [1, 1.2, 1.35, 1.5, 2, 1]
+    table = ta.two_sample_test(X, Y, n_permutations=19, random_state=0).columns_table()
+    excluded = (table["sd_ratio_low"] > 1) | (table["sd_ratio_high"] < 1)
+    assert (excluded == (table["pvalue_spread"] < 0.05)).all()
+    assert excluded.any()
+    assert not excluded.all()

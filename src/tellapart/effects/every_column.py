@@ -195,12 +195,14 @@ class Precision:
 class EveryEffect:
     """Effects of every column: value and ends of the interval, (3 × columns), NaN where unknown.
 
-    `statistic` is the difference of means over its standard error.
+    `statistic` is the difference of means over its standard error, `pvalues` (2 × columns) are the
+    unadjusted ones of equal means and of equal SDs, by t distributions.
     """
 
     difference: FloatArray
     ratio: FloatArray
     statistic: FloatArray
+    pvalues: FloatArray
 
 
 def independent_precision(x: Moments, y: Moments) -> Precision:
@@ -330,7 +332,10 @@ def number_effects(x: Moments, y: Moments, precision: Precision) -> EveryEffect:
         statistic[~enough | ((pooled == 0) & (difference == 0))] = np.nan
         ratio = _ratios(x, y, precision)
         ratio[:, ~enough] = np.nan
-    return EveryEffect(standardised, ratio, statistic)
+        of_ratio = np.log(ratio[0]) / precision.ratio_error
+        degrees = np.stack([precision.degrees, precision.ratio_degrees])
+        pvalues = 2 * special.stdtr(degrees, -np.abs(np.stack([statistic, of_ratio])))
+    return EveryEffect(standardised, ratio, statistic, pvalues)
 
 
 def location_limits(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,6 @@ from tellapart.data.row_stores import ArrayRows, block_rows
 from tellapart.data.samples import Samples
 from tellapart.effects.estimate import IndependentRows, Sampling
 from tellapart.effects.every_column import (
-    EveryEffect,
     Moments,
     Precision,
     block_moments,
@@ -83,6 +82,9 @@ class ColumnsTable:
         The standardised mean difference and the SD ratio, each with the ends of its 95 % CI.
     statistic : array of shape (D,)
         The difference of means over its standard error; Welch's t where rows are independent.
+    pvalues : array of shape (2, D)
+        Unadjusted p-values of equal means (of that statistic) and of equal SDs (of the log of their
+        ratio); that of SDs is NaN for columns of two values.
     levels : mapping from str to Levels
         The levels of categorical and binary columns.
     quartiles_from : pair of int or None
@@ -100,6 +102,7 @@ class ColumnsTable:
     difference: FloatArray
     ratio: FloatArray
     statistic: FloatArray
+    pvalues: FloatArray
     levels: Mapping[str, Levels]
     quartiles_from: tuple[int, int] | None = None
 
@@ -168,7 +171,7 @@ class _Builder:
         self._mean, self._deviation = np.full((3, size), np.nan), np.full((3, size), np.nan)
         self._quartiles = np.full((3, len(SIDES) + 1, size), np.nan)
         self._difference, self._ratio = np.full((3, size), np.nan), np.full((3, size), np.nan)
-        self._statistic = np.full(size, np.nan)
+        self._statistic, self._pvalues = np.full(size, np.nan), np.full((2, size), np.nan)
         self._levels: dict[str, Levels] = {}
 
     def add(self, columns: list[int], raw: RawColumns, ordered: bool) -> None:
@@ -226,9 +229,7 @@ class _Builder:
             of_two = two_value_effect(
                 p_x, p_y, (n[0], n[1]), error, None if plain else precision.degrees
             )
-            effects = EveryEffect(
-                np.where(binary, of_two, effects.difference), effects.ratio, effects.statistic
-            )
+            effects = replace(effects, difference=np.where(binary, of_two, effects.difference))
         numeric = ~self._categorical[columns]
         kept = columns[numeric]
         for k, side in enumerate((*moments, both)):
@@ -237,6 +238,8 @@ class _Builder:
         self._difference[:, kept] = effects.difference[:, numeric]
         self._ratio[:, kept] = np.where(binary, np.nan, effects.ratio)[:, numeric]
         self._statistic[kept] = effects.statistic[numeric]
+        self._pvalues[0, kept] = effects.pvalues[0, numeric]
+        self._pvalues[1, kept] = np.where(binary, np.nan, effects.pvalues[1])[numeric]
         for k, column in enumerate(columns):
             if self._categorical[column]:
                 self._types[column] = CATEGORICAL
@@ -301,6 +304,7 @@ class _Builder:
             difference=self._difference,
             ratio=self._ratio,
             statistic=self._statistic,
+            pvalues=self._pvalues,
             levels=self._levels,
             quartiles_from=quartiles_from,
         )
@@ -534,6 +538,8 @@ def table_columns(
             share = np.where([kind == CATEGORICAL for kind in table.types], np.nan, share)
             found[f"expressing_{side}"] = share.tolist()
     found["statistic"] = table.statistic.tolist()
+    for kind, pvalues in zip(("location", "spread"), table.pvalues, strict=True):
+        found[f"pvalue_{kind}"] = pvalues.tolist()
     found |= _test_columns(result)
     return _with_levels(found, table) if levels else found
 

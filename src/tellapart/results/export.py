@@ -73,7 +73,9 @@ class Exports:
         difference of all levels, which has no sign. `sd_ratio` is first over second. Both have
         95 % CIs (`_low`, `_high`), of one column alone and asymptotic. Under strata they compare
         means that are standardised to the same strata. `statistic` is the difference of means
-        over its standard error.
+        over its standard error, `pvalue_location` its p-value (Welch's t test where rows are
+        independent) and `pvalue_spread` that of equal SDs (of the log of their ratio, by its
+        kurtosis-adjusted error): unadjusted, of one kind each, and asymptotic.
 
         `pvalue` is unadjusted and by permutation (`approximate` where it is below 1/(B + 1) and
         from a fitted tail), `adjusted_pvalue` holds the familywise error rate, `qvalue` the false

@@ -26,8 +26,8 @@ the number of all labellings. Such a p-value is approximate, and marked so; all 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -70,9 +70,6 @@ class ColumnTests:
         fitted to them.
     n_compared : int
         Columns that vary, over which q-values are computed.
-    kinds : mapping from str to array
-        Unadjusted p-values of studentised tests by kind of difference, NaN where a column has none;
-        empty where they were not computed.
 
     Examples
     --------
@@ -90,7 +87,6 @@ class ColumnTests:
     qvalue: FloatArray
     approximate: BoolArray
     n_compared: int = 0
-    kinds: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -116,7 +112,6 @@ class ColumnTests:
             "adjusted": self.adjusted.tolist(),
             "qvalue": self.qvalue.tolist(),
             "approximate": self.approximate.tolist(),
-            "kinds": {kind: pvalues.tolist() for kind, pvalues in self.kinds.items()},
         }
 
 
