@@ -172,15 +172,6 @@ def test_blocks_of_columns_do_not_matter(set_budget):
     in_blocks = describe_columns(samples)
     arrays = ("n", "missing", "mean", "quartiles", "difference", "ratio", "statistic", "pvalues")
     for name in arrays:
-        "n",
-        "missing",
-        "mean",
-        "quartiles",
-        "difference",
-        "ratio",
-        "statistic",
-        "pvalues",
-    ):
         np.testing.assert_allclose(getattr(in_blocks, name), getattr(whole, name))
 
 
