@@ -79,5 +79,6 @@ def test_kept_scans_have_findings_of_every_kind():
         "correlation",
         "dependence",
         "triple",
+        "joint",
     }
     assert min(kinds.values()) >= 4
