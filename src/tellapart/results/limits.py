@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -37,11 +37,11 @@ class KindLimits:
     """
 
     kind: str
-    variables: tuple[tuple[str, ...], ...]
-    levels: tuple[str, ...]
-    effects: FloatArray
-    low: FloatArray
-    high: FloatArray
+    variables: tuple[tuple[str, ...], ...] = field(repr=False)
+    levels: tuple[str, ...] = field(repr=False)
+    effects: FloatArray = field(repr=False)
+    low: FloatArray = field(repr=False)
+    high: FloatArray = field(repr=False)
 
     @property
     def bound(self) -> float:
