@@ -59,7 +59,7 @@ class Solution:
         Whether Ctrl-C ended the work: a caller with more to do should stop too.
     search : OpenSearch or None
         What `tellapart.strs.solve(problem, resume=solution)` goes on with; None where the proof is
-        complete, or where the solver begins anew.
+        complete, or where the solver begins again.
     """
 
     support: NDArray[np.intp]
