@@ -91,7 +91,7 @@ def two_sample_test(
         the weights of the package. What is looked for must be decided before the data are seen.
         With fewer families the test has more power for what they respond to and none for the rest,
         and findings are of their kinds only: `families="location"` names columns whose means or
-        proportions differ, and no spreads, pairs or triples. The p-value is valid for any choice.
+        proportions differ, and no SDs, pairs or triples. The p-value is valid for any choice.
         Variables are selected by evidence of every kind all the same.
     n_variables : int or None
         The largest number of variables to select. None: with a scan as few as carry 95 % of the
