@@ -42,7 +42,8 @@ packages: $(STAMP)  ## wheel and sdist in dist/, each installed and tried outsid
 	$(BIN)/python tools/try_packages.py dist
 
 docs: $(STAMP)  ## the site, in site/index.html; a warning is an error
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	rm -rf docs/reference/generated site
+	$(BIN)/sphinx-build -W --keep-going -n -E -q -j auto -d build/doctrees docs site
 
 check: $(STAMP)  ## style and types
 	$(BIN)/ruff check .
@@ -60,4 +61,5 @@ reproduce: $(STAMP)  ## the paper's tables and figures; trials on file are not r
 	$(BIN)/tellapart reproduce all --jobs 2
 
 clean:
-	rm -rf $(VENV) .venv-oldest .venv-versions .pytest_cache .mypy_cache .ruff_cache build dist site
+	rm -rf $(VENV) .venv-oldest .venv-versions .pytest_cache .mypy_cache .ruff_cache build dist site \
+		docs/gallery docs/reference/generated

@@ -5,7 +5,7 @@
 D = 100, d = 20 = the number of variables that differ, n rows of each sample to choose from and as
 many to test with, n = 50 … 300, level 0.05, `seeds` data sets for each (default 10). λ is fixed, so
 that the table shows kernels and bandwidths and not their tuning: power with everything tuned is
-in docs/reproduction.md. FDP is the share of chosen variables that do not differ. The search
+in docs/paper/evaluation.md. FDP is the share of chosen variables that do not differ. The search
 polishes its starts and exchanges variables (`tellapart.search.Annealing(iterations=0)`).
 Writes benchmarks/results/kernels.{md,csv}.
 """

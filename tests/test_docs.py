@@ -4,22 +4,38 @@ The blocks of one page share their names and one folder, as a reader's session w
 text right below a block of code is its output.
 """
 
+import inspect
 import re
 from pathlib import Path
 
 import pytest
 
-from refresh_outputs import FENCE, TAKES_HOURS, blocks, run_shell, same_but_for_seconds
+import tellapart as ta
+from refresh_outputs import (
+    FENCE,
+    TAKES_HOURS,
+    blocks,
+    pages_of_docs,
+    run_shell,
+    same_but_for_seconds,
+)
 from tellapart.data import sources
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+DOCS = ROOT / "docs"
+PAGES = pages_of_docs()
 # Pages whose calls take half a minute and more.
 TAKE_LONG = {"planning.md"}
 LANGUAGES = {"python", "bash", "text"}
+DIRECTIVE = "{eval-rst}"
+TOCTREE = re.compile(r"^:::\{toctree\}\n(.*?)^:::$", re.DOTALL | re.MULTILINE)
 # A command in an indented block would never run.
 HIDDEN_COMMAND = re.compile(r"^ {4,}(tellapart|pip|make|python|import|from) ", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+
+
+def page_name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
 
 
 RUN = [
@@ -27,7 +43,7 @@ RUN = [
 ]
 
 
-@pytest.mark.parametrize("page", RUN, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", RUN, ids=page_name)
 def test_blocks_run_and_print_what_is_shown(page, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sources, "SOURCES", list(sources.SOURCES))  # a page may register some
@@ -35,6 +51,8 @@ def test_blocks_run_and_print_what_is_shown(page, capsys, monkeypatch, tmp_path)
     text = page.read_text(encoding="utf-8")
     for block in blocks(text):
         language, code = block.language, block.code
+        if language == DIRECTIVE:
+            continue
         assert language in LANGUAGES, f"{page.name}: say what this block is: {code[:60]!r}"
         if language == "text":
             continue
@@ -54,7 +72,7 @@ def test_there_are_blocks():
     assert {"python", "bash"} <= set(languages)
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=page_name)
 def test_links_lead_somewhere(page):
     text = page.read_text(encoding="utf-8")
     for target in LINK.findall(FENCE.sub("", text)):
@@ -62,7 +80,7 @@ def test_links_lead_somewhere(page):
             assert (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
 def test_commands_are_in_blocks_that_run(page):
     if page.name == TAKES_HOURS:
         return
@@ -70,12 +88,24 @@ def test_commands_are_in_blocks_that_run(page):
 
 
 def test_the_menu_names_every_page():
-    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    absent = {page.name for page in PAGES if f": {page.name}\n" not in menu}
-    assert absent == set()
+    named = {DOCS / "index.md"}
+    for page in PAGES:
+        for listed in TOCTREE.findall(page.read_text(encoding="utf-8")):
+            entries = [line for line in listed.splitlines() if line and not line.startswith(":")]
+            named |= {(page.parent / f"{entry}.md").resolve() for entry in entries}
+    absent = {page_name(page) for page in PAGES if page not in named}
+    assert absent == set(), "put each into a folder of docs/ and name it in the folder's index.md"
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=lambda page: page.name)
+def test_every_public_name_has_a_page():
+    listed = (DOCS / "reference" / "index.md").read_text(encoding="utf-8")
+    modules = {name for name in ta.__all__ if inspect.ismodule(getattr(ta, name))}
+    names = {f"tellapart.{name}" for name in {*ta.__all__} - modules - {"__version__"}}
+    absent = {name for name in names if f"   {name}\n" not in listed}
+    assert absent == set(), "name each in docs/reference/index.md"
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=page_name)
 def test_tables_have_as_many_cells_in_every_row(page):
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
     for found in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):

@@ -71,7 +71,7 @@ def test_critical_care_says_what_it_needs(monkeypatch, capsys):
 
 @pytest.mark.skipif(DATA is None, reason="TELLAPART_DATA names no folder with critical_care.csv")
 def test_critical_care_tells_what_the_tutorial_shows(monkeypatch, capsys):
-    tutorial = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    tutorial = (ROOT / "docs" / "tutorial" / "patients.md").read_text(encoding="utf-8")
     shown = [
         block
         for block in re.findall(r"^```text\n(.*?)^```$", tutorial, re.DOTALL | re.MULTILINE)

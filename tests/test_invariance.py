@@ -1,4 +1,4 @@
-"""What docs/invariance.md promises, each promise on a few tables.
+"""What docs/developers/invariance.md promises, each promise on a few tables.
 
 `benchmarks/invariance/run.py` tries hundreds more.
 """
@@ -15,7 +15,7 @@ from invariance.changes import draw_pair
 from invariance.promises import BITS, CHANCE, NONE, PROMISES, ROUNDING, WAYS, table_of_promises
 from invariance.run import examine
 
-PAGE = Path(__file__).parents[1] / "docs" / "invariance.md"
+PAGE = Path(__file__).parents[1] / "docs" / "developers" / "invariance.md"
 # Tables of each call, one of each kind of difference or so: a search takes longer.
 SEEDS = dict.fromkeys(CALLS, (1, 4)) | {
     'select_variables(kernel="quadratic", regularization="cv")': (4,),

@@ -40,7 +40,7 @@ def test_figures_stand_in_the_pages_they_link_to() -> None:
     lines = re.findall(r"^- .*$", QUALITY[1], re.MULTILINE)
     assert len(lines) == 5
     for line in lines:
-        link = re.search(r"\]\((docs/\w+\.md)", line)
+        link = re.search(r"\]\((docs/[\w/]+\.md)", line)
         assert link is not None, line
         page = (ROOT / link[1]).read_text(encoding="utf-8")
         figures = set(NUMBER.findall(re.sub(r"\]\([^)]*\)", "", line)))

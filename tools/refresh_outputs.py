@@ -1,7 +1,7 @@
 """Make the outputs that pages show again: every block runs, and its output is written below it.
 
 .venv/bin/python tools/refresh_outputs.py                       # README.md and all of docs/
-.venv/bin/python tools/refresh_outputs.py docs/groups.md ...    # some pages
+.venv/bin/python tools/refresh_outputs.py docs/howto/groups.md ...  # some pages
 
 Outputs that agree except for running times are kept. Review the changes before you commit.
 """
@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^```(\w*|\{[\w-]+\})\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 # Its commands take hours; what they need is tested by tests/cli/test_reproduce.py.
-TAKES_HOURS = "reproduction.md"
+TAKES_HOURS = "evaluation.md"
 NUMBER = re.compile(r"((?:(?<![\w.])-)?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)")
 # Digits of a float that was not rounded; a shorter one may be the same number (0.1 + 0.2, 0.3).
 FULL_PRECISION = 12
@@ -38,6 +38,11 @@ class Block:
     language: str
     code: str
     shown: slice | None
+
+
+def pages_of_docs() -> list[Path]:
+    """Return the pages that people write."""
+    return sorted((ROOT / "docs").rglob("*.md"))
 
 
 def blocks(text: str) -> Iterator[Block]:
@@ -186,7 +191,7 @@ def _same_number(one: str, other: str) -> bool:
 def main(arguments: list[str]) -> None:
     """Refresh the pages named, or all of them."""
     pages = [Path(name) for name in arguments]
-    for page in pages or [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for page in pages or [ROOT / "README.md", *pages_of_docs()]:
         with tempfile.TemporaryDirectory() as folder:
             text = refreshed(page, Path(folder))
         changed = text != page.read_text(encoding="utf-8")

@@ -3,7 +3,7 @@
     python benchmarks/arena/draw.py
 
 Writes benchmarks/results/arena.md and arena.csv, docs/images/arena.svg and the tables of
-docs/arena.md, those of the public studies (`bench_public_tables.py`) among them.
+docs/benchmarks/power.md, those of the public studies (`bench_public_tables.py`) among them.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "arena.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks" / "power.md"
 
 
 def fill(text: str, name: str, made: str) -> str:

@@ -1,7 +1,7 @@
 """What is promised of each call under each change, and the judge of whether it was kept.
 
-The table of docs/invariance.md is made from this one, and both the tests and the script judge by
-it.
+The table of docs/developers/invariance.md is made from this one, and both the tests and the script
+judge by it.
 """
 
 from __future__ import annotations

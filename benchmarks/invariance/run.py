@@ -94,7 +94,7 @@ def main() -> None:
         [
             "# Invariance",
             f"{sum(int(str(row['tried'])) for row in rows):,} answers to the same rows given in "
-            "another way, against what docs/invariance.md promises of them "
+            "another way, against what docs/developers/invariance.md promises of them "
             "(`python benchmarks/invariance/run.py`).",
             table(rows),
         ]

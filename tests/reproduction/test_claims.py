@@ -21,7 +21,7 @@ from tellapart.errors import InputError
 
 ROOT = Path(__file__).parent.parent.parent
 RESULTS = ROOT / "experiments" / "results"
-DOCUMENT = ROOT / "docs" / "reproduction.md"
+DOCUMENT = ROOT / "docs" / "paper" / "evaluation.md"
 
 POWERS = {
     ("laplace", 50.0, "linear"): Share(10, 40),

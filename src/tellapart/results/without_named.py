@@ -274,8 +274,8 @@ class Removals:
 
         Every step removes the columns that are named alone, and of named pairs and triples a column
         that they have in common, and tests what remains on the same rows. Each step by itself is a
-        test at level alpha; the columns were chosen on the same rows: see docs/findings.md for what
-        the sequence promises.
+        test at level alpha; the columns were chosen on the same rows: see :doc:`/concepts/findings`
+        for what the sequence promises.
 
         Parameters
         ----------

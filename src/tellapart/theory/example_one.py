@@ -15,8 +15,8 @@ class ExampleOne:
     With variances p, q, s as arguments and
 
         e(p, q) = E k(u, v) = √(τ²/(τ² + p + q)),            u ~ N(0, p), v ~ N(0, q),
-        c(p, q, s) = E k(w, u) k(w, v)
-                   = √(τ²/(τ² + p)) √(τ²/(τ² + q)) / √(1 + s/(τ² + p) + s/(τ² + q)),  w ~ N(0, s),
+        c(p, q, s) = E k(w, u) k(w, v),                      w ~ N(0, s),
+        c(p, q, s) = √(τ²/(τ² + p)) √(τ²/(τ² + q)) / √(1 + s/(τ² + p) + s/(τ² + q)),
 
     every moment of H_ij = k(x_i, x_j) + k(y_i, y_j) − k(x_i, y_j) − k(y_i, x_j) is a sum of such
     terms. The printed E[H₁₂H₁₃] counts cross terms that share no row as if they did, and is too

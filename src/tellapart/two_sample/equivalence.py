@@ -282,7 +282,7 @@ def equivalence_test(
       1 − α lies beyond the margin: P("different") ≤ α where all effects are within;
     - "undecided" otherwise, as are small samples.
 
-    Both hold in large samples; docs/equivalence.md has the errors in small ones.
+    Both hold in large samples; :doc:`/howto/equivalence` has the errors in small ones.
 
     Parameters
     ----------

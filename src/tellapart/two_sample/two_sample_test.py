@@ -117,14 +117,14 @@ def two_sample_test(
         Number of permutations; all are enumerated where there are no more than that. With 999 or
         more, a scan draws further ones while the verdict is open (p close to alpha), up to 19,999
         (`Budget.most_permutations`), by a rule that keeps the p-value valid in finite samples; with
-        fewer, or with a `time_limit`, exactly so many. See docs/p_value.md.
+        fewer, or with a `time_limit`, exactly so many. See :doc:`/concepts/p_value`.
     alpha : float
         The level, in (0, 1): of the test, and of all findings together.
     error_rate : {"fwer", "fdr", "fdx"}
         What is at most `alpha` for the findings of a scan. "fwer": the probability of any false
         finding. "fdr": the expected proportion of false findings, by Benjamini and Hochberg's
         q-values. "fdx": the probability that this proportion exceeds `false_proportion`. Pairs
-        and triples keep the first in any case. See docs/findings.md, "Error rates".
+        and triples keep the first in any case. See :doc:`/concepts/findings`.
     false_proportion : float
         γ of `error_rate="fdx"`, in [0, 1); with 0 it is "fwer".
     strata : str, pair of label arrays, or None
@@ -138,12 +138,12 @@ def two_sample_test(
     clusters : str, pair of label arrays, or None
         Rows that belong together, such as repeated measurements: the labels of whole clusters are
         permuted, within strata if there are any. Each lies in one sample; with `paired`, pairs
-        that share a cluster are swapped together. See docs/designs.md.
+        that share a cluster are swapped together. See :doc:`/concepts/designs`.
     design : str, object, or None
         How labels are permuted within strata, where they may not be permuted freely, such as by
         shifts in time: an object with a `name` and a method `draw(units, n_permutations, rng)`, or
         the name of one that `tellapart.data.design.register_scheme` has added. See
-        docs/own_design.md.
+        :doc:`/developers/own_design`.
     labels : pair of str
         The names of the two samples.
     random_state : int, numpy Generator or None
@@ -182,7 +182,7 @@ def two_sample_test(
         by s. Or a mapping from kinds of findings ("location": SD, "spread": ratio, "share":
         proportion, "correlation": difference, …) to sizes; kinds left out are findings whatever
         their size. Columns as keys have sizes of their own, a number or a mapping. The p-value of
-        the test does not depend on it. See docs/equivalence.md.
+        the test does not depend on it. See :doc:`/howto/equivalence`.
 
     Returns
     -------

@@ -443,7 +443,7 @@ def open_dataset(
     Parameters
     ----------
     paths : path, or several
-        A file, a folder (with the folders in it), a pattern such as "2024-*.parquet", or a list
+        A file, a folder (with the folders in it), a pattern such as `"2024-*.parquet"`, or a list
         of them. Files end in .parquet, .pq, .feather, .arrow, .ipc, .csv, .csv.gz, .tsv, .tsv.gz
         or .txt (tab-separated), all in one format. Rows are in the order of the files: as given,
         in a folder or a pattern by name.

@@ -1,0 +1,130 @@
+"""Settings of the site. `make docs` builds it in site/, and a warning is an error."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.application import Sphinx
+from sphinx.errors import SphinxError
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "src"))
+for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(threads, "1")  # the build itself runs in parallel
+
+import tellapart  # noqa: E402
+
+project = "tellapart"
+author = "The tellapart developers"
+version = release = tellapart.__version__
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["gallery/*.ipynb", "gallery/*.py", "gallery/*.zip"]
+templates_path = ["_templates"]
+
+# Pages are Markdown, which the repository shows as well; colon fences are the directives.
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 4
+# A block shown as text is printed output.
+highlight_language = "none"
+
+# One page for each object named in reference/index.md.
+autosummary_generate = True
+autodoc_typehints = "none"  # types are in the docstrings
+autodoc_default_options = {"members": True, "member-order": "bysource"}
+numpydoc_show_class_members = False
+default_role = "code"
+toc_object_entries = False
+
+# Programs named plot_… run when the site is built; what they showed is kept in docs/gallery until
+# they change. Each is also a notebook.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/plot_",
+    "ignore_pattern": r"^(?!.*plot_)",
+    "download_all_examples": False,
+    "show_memory": False,
+    "min_reported_time": 1e9,
+    "write_computation_times": False,
+    "remove_config_comments": True,
+    "plot_gallery": "True",
+    "abort_on_example_error": True,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "tellapart"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "show_prev_next": True,
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 8,
+    "navbar_align": "left",
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "show_toc_level": 2,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": [], "glossary": [], "faq": []}
+html_math_renderer = "mathml"
+
+OUTSIDE = re.compile(r"\]\(((?:\.\./)+(?:benchmarks|experiments)/\S+\.md\))")
+ROOT_PAGES = {
+    "CONTRIBUTING": "developers/contributing.md",
+    "CHANGELOG": "reference/changes.md",
+    "SECURITY": "reference/security.md",
+}
+
+
+def visit_math(writer: Any, node: nodes.Element) -> None:
+    """Write a formula as MathML, which browsers draw without a script."""
+    block = isinstance(node, nodes.math_block)
+    try:
+        formula = tex2mathml(node.astext(), as_block=block)
+    except MathError as error:
+        raise SphinxError(f"{writer.builder.current_docname}: {error}: {node.astext()}") from error
+    writer.body.append(f'<div class="math">{formula}</div>' if block else formula)
+    raise nodes.SkipNode
+
+
+def escape_docstring(
+    app: Sphinx, kind: str, name: str, held: Any, options: Any, lines: list[str]
+) -> None:
+    """Let |x| and names_ in docstrings be text; they would be references in reStructuredText."""
+    for i, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            parts = line.split("`")
+            parts[::2] = [re.sub(r"\||(?<=\w)_(?!\w)", r"\\\g<0>", part) for part in parts[::2]]
+            lines[i] = "`".join(parts)
+
+
+def link_outside(app: Sphinx, page: str, source: list[str]) -> None:
+    """Let links that leave docs/ lead to the site's pages, or to copies of tables of results."""
+    for name, target in ROOT_PAGES.items():
+        source[0] = re.sub(rf"\]\((?:\.\./)+{name}\.md", f"](/{target}", source[0])
+    source[0] = OUTSIDE.sub(r"](path:\1", source[0])
+
+
+def setup(app: Sphinx) -> None:
+    """Register the formulas, the docstrings and the links."""
+    app.connect("source-read", link_outside)
+    app.connect("autodoc-process-docstring", escape_docstring, priority=1)
+    app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
