@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from tellapart.data.sources.anndata import from_anndata
     from tellapart.data.sources.array import with_names
     from tellapart.data.sources.files import open_dataset
+    from tellapart.data.sources.metadata import with_metadata
     from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
     from tellapart.estimator import MMDSelector
     from tellapart.groups.compare_groups import compare_groups
@@ -62,6 +63,7 @@ __all__ = [
     "strs",
     "theory",
     "two_sample_test",
+    "with_metadata",
     "with_names",
 ]
 
@@ -89,6 +91,7 @@ _HOME = {
     "plan_sample_size": "planning.plan_sample_size",
     "select_variables": "selection.select_variables",
     "two_sample_test": "two_sample.two_sample_test",
+    "with_metadata": "data.sources.metadata",
     "with_names": "data.sources.array",
 }
 

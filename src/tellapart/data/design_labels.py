@@ -25,7 +25,7 @@ from tellapart.data.design import (
 from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.samples import Samples
 from tellapart.data.sources import load
-from tellapart.data.sources.anndata import is_anndata
+from tellapart.data.sources.metadata import metadata_of
 from tellapart.data.sources.table import as_frame, frame_names
 from tellapart.errors import InputError, warn_caller
 from tellapart.text import described, nearest
@@ -159,10 +159,10 @@ def take_columns(
     """Return a table without some columns, and the labels in them by the name of the argument."""
     if not columns:
         return table, {}
-    table = load(title, table) if not is_anndata(table) else table
-    if is_anndata(table):
-        obs = nw.from_native(table.obs, eager_only=True)
+    obs = metadata_of(table)
+    if obs is not None:
         return table, _labels_of("obs of " + title, obs, columns)
+    table = load(title, table)
     frame = as_frame(title, table)
     if frame is None:
         name, value = next(iter(columns.items()))

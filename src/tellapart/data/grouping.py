@@ -43,8 +43,8 @@ from tellapart.data.missing import (
 from tellapart.data.reader import read_rows, resolve_columns
 from tellapart.data.samples import CodedRows, Samples
 from tellapart.data.sources import load, open_held
-from tellapart.data.sources.anndata import is_anndata
 from tellapart.data.sources.dataset import FileDataset, RowsWhere, batches
+from tellapart.data.sources.metadata import metadata_of
 from tellapart.data.sources.source import HeldSource, check_shape
 from tellapart.data.sources.table import TableSource, as_frame, frame_names
 from tellapart.data.times import parts_of
@@ -269,14 +269,15 @@ def group_name(by: str, value: str) -> str:
 
 def _open(table: object, by: object) -> tuple[HeldSource, Column, str | None]:
     """Return the variables, the column of labels, and the library of the table."""
-    if is_anndata(table):
-        obs = cast(Any, table).obs
+    obs = metadata_of(table)
+    if obs is not None:
+        library = obs.implementation.name.lower()
         if not isinstance(by, str):
-            return open_held(TITLE, table), _read_labels(by), "pandas"
-        if by not in obs.columns:
-            raise _no_such_column("a column of obs", tuple(map(str, obs.columns)), by)
-        labels = _label_column("obs", by, nw.from_native(obs[by], series_only=True))
-        return open_held(TITLE, table), labels, "pandas"
+            return open_held(TITLE, table), _read_labels(by), library
+        if by not in (names := frame_names("obs", obs)):
+            raise _no_such_column("a column of obs", names, by)
+        labels = _label_column("obs", by, obs[:, names.index(by)])
+        return open_held(TITLE, table), labels, library
     table = load(TITLE, table)
     frame = as_frame(TITLE, table)
     if frame is None:

@@ -12,6 +12,7 @@ from tellapart.arrays import FloatArray, IntArray
 from tellapart.budget import current_budget
 from tellapart.data.column_notes import ColumnNotes
 from tellapart.data.column_plan import (
+    Heading,
     HeldColumns,
     SurveyedColumns,
     match_columns,
@@ -31,8 +32,9 @@ from tellapart.data.missing import (
 from tellapart.data.row_draws import AllRows, Sketch, most_pooled
 from tellapart.data.row_stores import RowsDone
 from tellapart.data.samples import CodedRows, Kind, Samples
-from tellapart.data.sources import open_held, open_source
+from tellapart.data.sources import kind_of_input, names_before_work, open_held, open_source
 from tellapart.data.sources.source import HeldSource, Source, check_shape
+from tellapart.data.sources.table import QuerySource
 from tellapart.data.summary import (
     ColumnSummary,
     Summary,
@@ -111,6 +113,7 @@ def read_samples(
     {'sex': ('f', 'm')}
     """
     policy = missing if missing == REFUSED else check_choice("missing", missing, POLICIES)
+    check_columns_first((X, Y), titles)
     taken = None
     if design is not None and design.asked:
         (X, Y), taken = take_labels((X, Y), design, titles)
@@ -119,6 +122,18 @@ def read_samples(
         return samples
     labels = taken.coded(titles, samples.n_read)
     return with_labels(samples, labels, policy, titles)
+
+
+def check_columns_first(samples: Sequence[object], titles: tuple[str, str]) -> None:
+    """Raise if the columns of two samples do not match, before any query of them is run."""
+    if any(issubclass(kind_of_input(sample), QuerySource) for sample in samples):
+        names = [names_before_work(*pair) for pair in zip(titles, samples, strict=True)]
+        left, right = (
+            None if known is None else Heading(title, known, len(known))
+            for title, known in zip(titles, names, strict=True)
+        )
+        if left is not None and right is not None:
+            match_columns(left, right)
 
 
 def read_as_is(
@@ -259,6 +274,7 @@ def read_chunked(
            [58. ,  1. ]])
     """
     policy = check_choice("missing", missing, POLICIES)
+    check_columns_first((X, Y), titles)
     sources = open_source(titles[0], X), open_source(titles[1], Y)
     names, order = match_columns(*sources)
     plan = plan_columns(sources, names, (None, order), keep)

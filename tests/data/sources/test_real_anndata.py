@@ -9,7 +9,10 @@ from scipy import sparse
 
 import tellapart as ta
 from tellapart.cli import run
+from tellapart.data.column_store import dense
+from tellapart.data.grouping import read_grouped
 from tellapart.data.reader import read_samples
+from tellapart.data.sources import open_source
 from tellapart.errors import InputError
 
 anndata = pytest.importorskip("anndata")
@@ -79,11 +82,39 @@ def test_the_shell(file, options, n_columns, capsys):
     assert "gene 3" in told["variables"]
 
 
-def test_data_that_are_still_in_their_file_are_refused(file):
-    backed = anndata.read_h5ad(file, backed="r")
-    try:
-        for take in (lambda: read_samples(backed, backed), lambda: ta.from_anndata(backed)):
-            with pytest.raises(InputError, match=r"must be AnnData in memory.*to_memory"):
-                take()
-    finally:
-        backed.file.close()
+def matrix_of(cells):
+    return cells.X.toarray() if sparse.issparse(cells.X) else cells.X
+
+
+@pytest.fixture
+def backed(file):
+    held = anndata.read_h5ad(file, backed="r")
+    yield held
+    held.file.close()
+
+
+def test_x_that_is_still_in_its_file_is_read_by_chunks_of_rows(file, backed, monkeypatch):
+    monkeypatch.setattr("tellapart.data.sources.anndata.CHUNK_BYTES", 0)
+    monkeypatch.setattr("tellapart.data.sources.anndata.LEAST_CHUNK_ROWS", 7)
+    held = anndata.read_h5ad(file)
+    source = open_source("X", backed)
+    chunks = list(source.chunks(range(source.n_columns)))
+    assert max(map(len, chunks)) == 7
+    np.testing.assert_array_equal(np.concatenate(chunks), matrix_of(held))
+    np.testing.assert_array_equal(
+        np.concatenate(list(source.chunks([3, 1]))), matrix_of(held)[:, [3, 1]]
+    )
+    settings = {"n_permutations": 19, "random_state": 0}
+    expected = ta.two_sample_test(held, held[::2].copy(), **settings)
+    result = ta.two_sample_test(backed, held[::2].copy(), **settings)
+    assert (result.pvalue, result.statistic) == (expected.pvalue, expected.statistic)
+
+
+def test_parts_and_groups_of_a_file_are_read_into_memory(file, backed):
+    held = anndata.read_h5ad(file)
+    samples = read_samples(backed[::2], backed[1::2])
+    np.testing.assert_array_equal(dense(samples.x), matrix_of(held)[::2])
+    grouped = read_grouped(backed, "kind")
+    assert grouped.groups.size == held.n_obs
+    with pytest.raises(InputError, match=r"must be AnnData in memory.*to_memory"):
+        ta.from_anndata(backed)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from tellapart.data.sources.anndata import AnnDataSource
+from tellapart.data.sources.anndata import AnnDataSource, BackedAnnDataSource
 from tellapart.data.sources.array import ArraySource, NamedSource
 from tellapart.data.sources.dask import DaskSource
 from tellapart.data.sources.dataset import DatasetSource
-from tellapart.data.sources.source import HeldSource, Source, check_columns, check_shape
+from tellapart.data.sources.metadata import MetadataSource
+from tellapart.data.sources.source import (
+    HeldSource,
+    Source,
+    check_columns,
+    check_shape,
+    distinct,
+)
 from tellapart.data.sources.sparse import SparseSource
-from tellapart.data.sources.table import TableSource
+from tellapart.data.sources.table import QuerySource, StreamSource, TableSource, as_frame
 
 SOURCES: list[type[Source]] = [
     ArraySource,
@@ -18,8 +25,12 @@ SOURCES: list[type[Source]] = [
     DaskSource,
     SparseSource,
     NamedSource,
+    MetadataSource,
+    BackedAnnDataSource,
     AnnDataSource,
     TableSource,
+    QuerySource,
+    StreamSource,
 ]
 """Kinds of input; the first that claims an object reads it, and an array is the last resort."""
 
@@ -36,7 +47,7 @@ def kind_of_input(data: object) -> type[Source]:
 
 
 def is_chunked(data: object) -> bool:
-    """Say whether this is a sample in chunks: a dataset of files, or a Dask array or DataFrame.
+    """Say whether this is a sample in chunks, such as a dataset of files or a Dask array.
 
     Examples
     --------
@@ -45,6 +56,24 @@ def is_chunked(data: object) -> bool:
     (False, True)
     """
     return not kind_of_input(data).in_memory
+
+
+def names_before_work(title: str, data: object) -> tuple[str, ...] | None:
+    """Return the names of an input's columns if they are known before its rows are.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> names_before_work("X", pl.LazyFrame({"age": [31, 47]}).with_columns(old=pl.col("age") > 40))
+    ('age', 'old')
+    """
+    kind = kind_of_input(data)
+    if issubclass(kind, QuerySource):
+        return kind.names_of(title, data)
+    if not kind.in_memory:
+        return kind.opened(title, data).names
+    frame = as_frame(title, data) if issubclass(kind, TableSource) else None
+    return None if frame is None else distinct(title, frame.columns)
 
 
 def load(title: str, data: Any) -> Any:

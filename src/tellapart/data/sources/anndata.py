@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from tellapart.arguments import check_flag
 from tellapart.data.sources.array import NamedMatrix
 from tellapart.data.sources.hdf_walk import BEGUN
-from tellapart.data.sources.source import HeldSource, distinct
+from tellapart.data.sources.source import ChunkedSource, HeldSource, distinct
 from tellapart.errors import InputError, MissingDependencyError
 from tellapart.text import described, nearest, package_of, safe
 
@@ -46,6 +48,43 @@ class AnnDataSource(HeldSource):
                 f"got {len(names)} var_names"
             )
         return NamedMatrix(matrix, names)
+
+
+class BackedAnnDataSource(ChunkedSource):
+    """AnnData whose matrix X is still in its file: read by chunks of rows, never as a whole."""
+
+    waits = False  # HDF5 reads one file at a time
+
+    def __init__(self, title: str, data: Any) -> None:
+        self.title, self.data = title, data
+        self.names: tuple[str, ...] = distinct(title, data.var_names)
+        self.n_columns = len(self.names)
+
+    @classmethod
+    def claims(cls, data: object) -> bool:
+        """Say whether this is AnnData that was opened with `backed="r"`.
+
+        A view of such cannot be sliced again: its rows are read into memory at once.
+        """
+        is_whole = bool(getattr(data, "isbacked", False)) and not getattr(data, "is_view", False)
+        return is_whole and is_anndata(data)
+
+    @classmethod
+    def load(cls, title: str, data: Any) -> Any:  # noqa: ARG003
+        """Return the same AnnData in memory."""
+        return data.to_memory()
+
+    def chunks(self, places: Sequence[int]) -> Iterator[NDArray[Any]]:
+        """Give out consecutive rows as arrays."""
+        step = max(CHUNK_BYTES // (8 * max(self.n_columns, 1)), LEAST_CHUNK_ROWS)
+        for start in range(0, self.data.n_obs, step):
+            rows: Any = self.data[start : start + step].X
+            chosen: Any = rows[:, list(places)] if len(places) < self.n_columns else rows
+            yield np.asarray(chosen if isinstance(chosen, np.ndarray) else chosen.toarray())
+
+
+CHUNK_BYTES, LEAST_CHUNK_ROWS = 1 << 24, 64
+"""How much is read of a file at a time, in bytes of float64 and in rows."""
 
 
 def is_anndata(data: object) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any, cast
 
 import numpy as np
@@ -127,10 +128,10 @@ def _open_moments(title: str, data: NDArray[Any]) -> HeldSource:
 
 def as_array(title: str, data: object) -> Matrix:
     """Return the data as an array of two dimensions, of any dtype."""
-    if data is None or isinstance(data, str | bytes | dict | set):
+    if isinstance(data, str | PathLike):
+        raise _is_a_path(title, str(data))
+    if data is None or isinstance(data, bytes | dict | set):
         raise InputError(f"{title} must be {EXPECTED}; got {described(data)}")
-    if hasattr(data, "collect") and hasattr(data, "collect_schema"):
-        raise InputError(f"{title} must be {EXPECTED}; got {described(data)}: call .collect()")
     if isinstance(data, np.ma.MaskedArray) and data.dtype.kind in "biuf":
         rounded = rounded_extremes(data.compressed())
         if rounded is not None:
@@ -155,6 +156,17 @@ def as_array(title: str, data: object) -> Matrix:
             f"{title} must be {EXPECTED}; got {described(data)} of {values.ndim} dimensions"
         )
     return cast(Matrix, values)
+
+
+def _is_a_path(title: str, path: str) -> InputError:
+    """Return the error for the path of a file in the place of what is in it."""
+    opened = f"tellapart.open_dataset({path!r})"
+    if path.endswith(".h5ad"):
+        opened = f"anndata.read_h5ad({path!r})"
+    return InputError(
+        f"{title} must be {EXPECTED}; got the text {path!r}; if it is the path of a file, "
+        f"pass {opened}"
+    )
 
 
 def _mapped(title: str, values: NDArray[Any]) -> NDArray[Any] | ColumnStore:

@@ -1,4 +1,4 @@
-"""Tables of pandas, polars and pyarrow: read through narwhals, and made to be handed back."""
+"""Tables of pandas, polars and pyarrow, queries and streams: read through narwhals and Arrow."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from tellapart.data.column_notes import remembered
 from tellapart.data.columns import LARGEST_WHOLE, check_rounded, floats_of
-from tellapart.data.sources.source import HeldSource, check_shape, distinct
+from tellapart.data.sources.source import EXPECTED, HeldSource, check_shape, distinct
 from tellapart.data.sources.sparse import SparseSource
 from tellapart.errors import InputError
-from tellapart.text import package_of
+from tellapart.text import described, package_of, safe
 
 Frame = nw.DataFrame[Any]
 _LONG_INTEGERS = (nw.Int64, nw.UInt64)
@@ -79,6 +79,74 @@ class TableSource(HeldSource):
         # All columns at once: narwhals takes time in proportion to D to find a single one.
         columns = tuple(frame.iter_columns())
         return cls(title, names, (n_rows, n_columns), columns, False, dtypes, row_labels)
+
+
+class QuerySource(HeldSource):
+    """Queries that are not run yet: lazy frames of polars, relations of DuckDB, and the like.
+
+    A query is run once, with polars by its streaming engine: a second run might give other rows,
+    or the same in another order.
+    """
+
+    @classmethod
+    def claims(cls, data: object) -> bool:
+        """Say whether narwhals knows this as a lazy frame; nothing is computed for that."""
+        return isinstance(nw.from_native(cast(Any, data), pass_through=True), nw.LazyFrame)
+
+    @classmethod
+    def names_of(cls, title: str, data: Any) -> tuple[str, ...]:
+        """Return the names of the columns, before the query is run."""
+        try:
+            return distinct(title, nw.from_native(data).collect_schema().names())
+        except InputError:
+            raise
+        except Exception as error:  # every engine has errors of its own
+            raise _failed(title, error) from None
+
+    @classmethod
+    def load(cls, title: str, data: Any) -> Any:
+        """Run the query and return its rows as one table."""
+        query = nw.from_native(data)
+        try:
+            if query.implementation.is_polars():
+                try:
+                    return data.collect(engine="streaming")
+                except TypeError:  # polars before 1.23
+                    return data.collect()
+            return query.collect("pyarrow").to_native()
+        except Exception as error:
+            raise _failed(title, error) from None
+
+
+class StreamSource(HeldSource):
+    """Anything else that gives out record batches by Arrow's C stream interface."""
+
+    @classmethod
+    def claims(cls, data: object) -> bool:
+        """Say whether this is a stream; one column alone, which is one too, is no sample."""
+        if not hasattr(data, "__arrow_c_stream__"):
+            return False
+        native = nw.from_native(cast(Any, data), allow_series=True, pass_through=True)
+        return not isinstance(native, nw.Series)
+
+    @classmethod
+    def load(cls, title: str, data: Any) -> pa.Table:
+        """Return all record batches as one table."""
+        try:
+            return pa.RecordBatchReader.from_stream(data).read_all()
+        except pa.ArrowInvalid as error:
+            reason = " ".join(safe(error).split())
+            raise InputError(
+                f"{title} must be {EXPECTED}; got {described(data)}, whose stream cannot be read "
+                f"as a table: {reason}"
+            ) from None
+
+
+def _failed(title: str, error: Exception) -> InputError:
+    """Return the error for a query that cannot be run."""
+    # What follows the first line shows the plan of the query.
+    reason = safe(next(iter(str(error).splitlines()), ""))
+    return InputError(f"{title}: the query cannot be run: {type(error).__name__}: {reason}")
 
 
 def as_frame(title: str, data: object) -> Frame | None:
