@@ -20,8 +20,9 @@ def fill(text: str, name: str, made: str) -> str:
 
 
 def fill_page(parts: dict[str, str]) -> None:
-    """Write the parts into the page, each between its marks."""
+    """Write those parts into the page that it has marks for."""
     text = PAGE.read_text(encoding="utf-8")
     for name, made in parts.items():
-        text = fill(text, name, made)
+        if f"<!-- {name}: made by draw.py -->" in text:
+            text = fill(text, name, made)
     PAGE.write_text(text, encoding="utf-8")
