@@ -102,14 +102,10 @@ def solve(
     >>> solution.support.tolist(), round(solution.value, 6), solution.status
     ([2], 6.0, 'optimal')
     """
-    if not isinstance(problem, SparseTrustRegion | SparseRatio):
-        raise InputError(
-            f"problem must be a SparseTrustRegion or a SparseRatio; got {type(problem).__name__}"
-        )
+    quadratic = check_problem(problem)
     if progress is not None and not callable(progress):
         raise InputError(f"progress must be callable or None; got {type(progress).__name__}")
     seconds = check_time_limit(time_limit)
-    quadratic = problem.squared if isinstance(problem, SparseRatio) else problem
     chosen = _resolve(solver, quadratic, seconds)
     control = Control(
         gap=check_number("gap", gap, SMALLEST_GAP, 1.0, open_high=True),
@@ -127,6 +123,17 @@ def solve(
     else:
         solution = chosen.solve(problem, control, support)
     return solution if resume is None else _no_worse(solution, resume, control)
+
+
+def check_problem(problem: object) -> SparseQuadratic:
+    """Return the quadratic problem that is solved; raise unless it is one or a ratio."""
+    if isinstance(problem, SparseRatio):
+        return problem.squared
+    if isinstance(problem, SparseTrustRegion):
+        return problem
+    raise InputError(
+        f"problem must be a SparseTrustRegion or a SparseRatio; got {type(problem).__name__}"
+    )
 
 
 def _checked_earlier(problem: SparseTrustRegion | SparseRatio, earlier: object) -> Solution:

@@ -67,15 +67,18 @@ class BranchAndBound:
         self, problem: SparseQuadratic, control: Control, start: IntArray | None = None
     ) -> Solution:
         """Return the best point and its proved bound."""
-        return _HullSearch(problem, control).begin(start)
+        return HullSearch(problem, control).begin(start)
 
 
-class _HullSearch(TreeSearch[HullNode]):
+class HullSearch(TreeSearch[HullNode]):
     """The tree of hull bounds. Stopped by the clock, it can go on (`resume`) where it was."""
 
-    def __init__(self, problem: SparseQuadratic, control: Control) -> None:
-        tried = max(30, 3 * problem.d)
-        best = Incumbent.of_linear_term(problem, control, candidates=tried)
+    def __init__(
+        self, problem: SparseQuadratic, control: Control, best: Incumbent | None = None
+    ) -> None:
+        if best is None:
+            tried = max(30, 3 * problem.d)
+            best = Incumbent.of_linear_term(problem, control, candidates=tried)
         super().__init__(best, error=problem.forming_error)
         self.budget = current_budget()
         self.semidefinite_bound: float | None = None

@@ -152,7 +152,7 @@ class Misdp:
     ) -> Solution:
         """Return the best point and its proved bound."""
         check_accepted(problem, self)
-        return _SemidefiniteSearch(problem, control, self).solve(self.name, start)
+        return SemidefiniteSearch(problem, control, self).solve(self.name, start)
 
 
 @dataclass(frozen=True)
@@ -169,11 +169,17 @@ class _SemidefiniteNode(Node):
         return replace(child, iterate=self.iterate.columns(np.flatnonzero(kept)))
 
 
-class _SemidefiniteSearch(TreeSearch[_SemidefiniteNode]):
+class SemidefiniteSearch(TreeSearch[_SemidefiniteNode]):
     """The tree of semidefinite bounds, each with the error of a matrix multiplied out added."""
 
-    def __init__(self, problem: SparseQuadratic, control: Control, solver: Misdp) -> None:
-        best = Incumbent.of_linear_term(problem, control)
+    def __init__(
+        self,
+        problem: SparseQuadratic,
+        control: Control,
+        solver: Misdp,
+        best: Incumbent | None = None,
+    ) -> None:
+        best = Incumbent.of_linear_term(problem, control) if best is None else best
         super().__init__(best, error=0.0, most_nodes=solver.max_nodes)
         self.solver = solver
         self.slack = problem.forming_error
