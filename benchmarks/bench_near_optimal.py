@@ -138,7 +138,8 @@ def disagreement(case: Case, near: NearOptimal) -> str:
     """Return what is wrong with an answer; empty if nothing is."""
     values = enumerate_values(case.problem)
     best = max(values.values())
-    scale = max(abs(best), 1e-3 * max(abs(value) for value in values.values()), 1e-12)
+    matrix = case.problem.M if isinstance(case.problem, SparseRatio) else case.problem.A
+    scale = max(abs(best), 1e-3 * float(np.abs(matrix).max()))
     if abs(best - near.best.value) > 1e-4 * scale:
         return f"best {near.best.value} instead of {best}"
     # Rounding error may decide for supports at the threshold itself.
