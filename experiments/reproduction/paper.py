@@ -128,11 +128,18 @@ def claims_text(folder: Path) -> str:
     )
 
 
+def verdicts_text(folder: Path) -> str:
+    """Return the verdict on every claim, for a page that links to claims.md for the numbers."""
+    results = Results(folder)
+    lines = [{"the paper says": c.says, "holds?": c.judge(results).holds} for c in CLAIMS]
+    return f"{headline(results)}\n\n{scan_sentence(results)}\n\n{markdown_table(lines)}"
+
+
 def write_claims(folder: Path, document: Path | None) -> list[Path]:
-    """Write claims.md beside the rows and, if requested, between the marks of a document."""
+    """Write claims.md beside the rows and, if requested, verdicts between the marks of a page."""
     text = claims_text(folder)
     paths = [write_text(folder / "claims.md", f"# The paper's claims, judged by rows\n\n{text}")]
-    return paths if document is None else [*paths, summaries.fill(document, text)]
+    return paths if document is None else [*paths, fill(document, verdicts_text(folder))]
 
 
 # Tables and sentences about all methods at once, made from rows for the documentation.

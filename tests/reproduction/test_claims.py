@@ -15,7 +15,16 @@ from reproduction.claims import (
     standing,
 )
 from reproduction.curves import Share
-from reproduction.paper import BEGIN, CLAIMS, END, claims_text, fill, scan_sentence, scan_table
+from reproduction.paper import (
+    BEGIN,
+    CLAIMS,
+    END,
+    claims_text,
+    fill,
+    scan_sentence,
+    scan_table,
+    verdicts_text,
+)
 from reproduction.registry import EXPERIMENTS
 from tellapart.errors import InputError
 
@@ -69,7 +78,9 @@ def test_the_document_says_what_the_rows_say():
     shown, end, _ = rest.partition(END)
     assert before
     assert end
-    assert shown.strip() == claims_text(RESULTS).strip()
+    assert shown.strip() == verdicts_text(RESULTS).strip()
+    table = (RESULTS / "claims.md").read_text(encoding="utf-8")
+    assert table.endswith(f"{claims_text(RESULTS).strip()}\n")
 
 
 def test_every_claim_has_numbers_and_a_verdict():
