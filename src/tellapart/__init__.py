@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from tellapart.two_sample.two_sample_test import two_sample_test
 
 __version__ = "0.1.0"
+
+# What is logged goes to handlers of the program, and nowhere without any.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 __all__ = [
     "CheckResult",

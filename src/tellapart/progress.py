@@ -1,7 +1,13 @@
-"""Progress: reported to a callback, or displayed on standard error, never printed."""
+"""Progress: reported to a callback, displayed on standard error, and logged; never printed.
+
+Everything goes to loggers under "tellapart", one for each stage (read, scan, select, prove, test):
+at level INFO what a stage was about and how long it took, at level DEBUG what is reported in
+between. They have no handler of their own.
+"""
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -42,7 +48,12 @@ def progress_reporter(progress: bool | Progress) -> Iterator[Progress]:
     ['select']
     """
     if not isinstance(progress, bool):
-        yield progress
+
+        def both(stage: str, detail: str) -> None:
+            silent(stage, detail)
+            progress(stage, detail)
+
+        yield both
         return
     if not progress:
         yield silent
@@ -53,7 +64,11 @@ def progress_reporter(progress: bool | Progress) -> Iterator[Progress]:
 
     with Console(stderr=True).status("tellapart") as status:
         # As Text: a label like "[/red]" is no markup.
-        yield lambda stage, detail: status.update(Text(safe(f"{stage}: {detail}")))
+        def show(stage: str, detail: str) -> None:
+            silent(stage, detail)
+            status.update(Text(safe(f"{stage}: {detail}")))
+
+        yield show
 
 
 def solver_progress(progress: Progress, stage: str) -> Callable[[int, float, float | None], None]:
@@ -124,5 +139,40 @@ def _in_units(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
+class Stage:
+    """One stage of the work, which is logged at level INFO when it is done.
+
+    Parameters
+    ----------
+    name : str
+        The name of the stage, and of its logger under "tellapart".
+    clock : callable
+        Gives the time in seconds.
+
+    Examples
+    --------
+    >>> times = iter([0.0, 1.25])
+    >>> stage = Stage("scan", times.__next__)
+    >>> stage.done("30 columns, 999 permutations")  # logs "scan: 30 columns, …; 1.25 s"
+    """
+
+    def __init__(self, name: str, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._name, self._clock, self._started = name, clock, clock()
+
+    def done(self, detail: str) -> None:
+        """Log what the stage was about and the seconds it took."""
+        logger = _logger(self._name)
+        if logger.isEnabledFor(logging.INFO):
+            seconds = self._clock() - self._started
+            logger.info("%s: %s; %.3g s", self._name, safe(detail), seconds)
+
+
 def silent(stage: str, detail: str) -> None:
-    """Report nothing."""
+    """Report to nobody but the log, at level DEBUG."""
+    logger = _logger(stage)
+    if logger.isEnabledFor(logging.DEBUG):
+        logger.debug("%s: %s", stage, safe(detail))
+
+
+def _logger(stage: str) -> logging.Logger:
+    return logging.getLogger(f"tellapart.{stage}")

@@ -165,6 +165,12 @@ class Samples:
         """Number of columns, D."""
         return int(self.x.shape[1])
 
+    @property
+    def described_size(self) -> str:
+        """Rows and columns in words, for the log."""
+        n_x, n_y = self.n_read
+        return f"{n_x:,} and {n_y:,} rows, {self.n_columns:,} columns"
+
     def rows(self, of_x: IntArray, of_y: IntArray) -> Samples:
         """Return the samples restricted to some rows of each."""
         as_read = self.as_read

@@ -25,7 +25,7 @@ from tellapart.groups.result import GroupsResult
 from tellapart.groups.runs import MODES, plan_comparisons, reasons_of, run_comparisons
 from tellapart.interrupts import interruptible
 from tellapart.kernels import Kernel
-from tellapart.progress import Progress
+from tellapart.progress import Progress, Stage
 from tellapart.strs import Solver
 from tellapart.two_sample.settings import TestSettings
 
@@ -153,7 +153,10 @@ def compare_groups(
     # Checked for one comparison; how many there are is known once the table is read.
     first = _usual_permutations(1, alpha) if n_permutations is None else n_permutations
     settings = settings_from(TestSettings, locals(), n_permutations=first, design=design)
+    reading = Stage("read")
     grouped = read_grouped(table, by, keep=keep, design=design).without_missing(policy)
+    groups_read = f"{len(grouped.labels):,} groups, {sum(grouped.sizes):,} rows"
+    reading.done(f"{groups_read}, {len(grouped.compared):,} columns")
     if settings.n_variables is not None:
         check_integer("n_variables", settings.n_variables, 1, len(grouped.compared))
     plan = plan_comparisons(grouped, mode, groups, settings.fewest_rows)

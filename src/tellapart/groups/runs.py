@@ -29,7 +29,7 @@ from tellapart.groups.result import REST, Comparison, Skipped
 from tellapart.interrupts import interruptible
 from tellapart.permutation.draws import count_permutations
 from tellapart.permutation.pvalues import benjamini_hochberg, holm
-from tellapart.progress import progress_reporter
+from tellapart.progress import Stage, progress_reporter
 from tellapart.results.columns_table import (
     ColumnsSource,
     ColumnsTable,
@@ -190,6 +190,7 @@ class SharedScan:
     def run(self, number: int, settings: TestSettings, labels: tuple[str, str]) -> TestResult:
         """Run one comparison, as `tellapart.two_sample.two_sample_test.run_test` would."""
         started = time.perf_counter()
+        stage = Stage("scan")
         comparison = self.pool.part(number)
         samples = self._samples(comparison)
         settings.check_against(samples)
@@ -207,6 +208,7 @@ class SharedScan:
                 keep_candidates=settings.error_rate == FDR,
                 smallest=settings.smallest,
             )
+            stage.done(f"{samples.described_size}, p = {scanned.null.pvalue:.3g}")
             with proof_after_scan(time.perf_counter() - started):
                 chosen = weigh_evidence(
                     samples,

@@ -18,7 +18,7 @@ from tellapart.permutation.design_units import draw_labels
 from tellapart.permutation.labels import Bins, count_bins
 from tellapart.permutation.looks import Looks
 from tellapart.permutation.pvalues import PermutationNull, null_of
-from tellapart.progress import Progress, silent
+from tellapart.progress import Progress, Stage, silent
 from tellapart.scan.blocks import ColumnsInBlocks, pool_in_blocks
 from tellapart.scan.column_tests import ColumnTests
 from tellapart.scan.differences import Differences
@@ -195,6 +195,7 @@ def scan(
     # Threads of our own share out what is large: those of BLAS wait for each other on a busy
     # machine, hundreds of times in one scan.
     with one_blas_thread():
+        stage = Stage("scan")
         labels = draw_labels(samples, n_permutations, rng)
         progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
         _check_memory(samples.n_columns, labels)
@@ -210,6 +211,7 @@ def scan(
         further = None
         if settle and not labels.exact:
             most = affordable_permutations(pool, blocks)
+            silent("scan", f"budget: {most:,} permutations at most, {labels.n_bins:,} bins")
             further = Further(Looks.of(n_permutations, most, alpha), rng.spawn(1)[0])
         result = scan_pool(
             samples,
@@ -223,6 +225,8 @@ def scan(
             further=further,
             smallest=smallest,
         )
+        drawn = f"{len(result.null.null_distribution):,} permutations"
+        stage.done(f"{samples.described_size}, {drawn}, p = {result.null.pvalue:.3g}")
         return replace(result, state=planned.state) if keep_state else result
 
 
@@ -286,6 +290,8 @@ def scan_pool(
     else:
         statistics = {name: result.statistics for name, result in results.items()}
         null = further.null(statistics, combined.values, pool, planned, alpha, progress, blocks)
+    families = (f"{name} {p:.3g}" for name, p in combined.pvalues.items())
+    silent("scan", f"p-values of families: {', '.join(families)}")
     progress("scan", "naming what differs")
     named = find(
         names,

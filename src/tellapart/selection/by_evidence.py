@@ -28,7 +28,7 @@ from tellapart.evidence.evidence import Evidence, gather_evidence
 from tellapart.evidence.shared_scores import KnownScores
 from tellapart.kernels import FittedKernel, Gaussian, Linear
 from tellapart.kernels.bandwidth import median_bandwidths
-from tellapart.progress import Progress, solver_progress
+from tellapart.progress import Progress, Stage, silent, solver_progress
 from tellapart.scan.differences import Differences
 from tellapart.scan.families.joint import LocalDifference
 from tellapart.scan.family import ScanState
@@ -101,6 +101,7 @@ def weigh_evidence(
     """
     threads = settings.threads if n_jobs is None else n_jobs
     progress("select", "weighing the evidence")
+    stage = Stage("select")
     shown = samples.draw(SHOWN_ROWS, rng)
     constant = constant_columns(shown) if known is None else known.constant
     check_varying(samples, constant)
@@ -131,10 +132,14 @@ def weigh_evidence(
     )
     if number is None:
         number = enough_variables(evidence, control)
+    candidates = f"{evidence.n_columns:,} of {samples.n_columns:,} columns"
+    stage.done(f"at most {number} variables, of {candidates}")
+    stage = Stage("prove")
     if control.time_limit is None:
         # Proofs end by the clock, the number of variables does not depend on it: a slow machine,
         # or one that compiles for the first time, selects as many.
         control = replace(control, time_limit=control.elapsed + current_budget().proof_seconds)
+        silent("prove", f"budget: {current_budget().proof_seconds:.3g} s")
     best, runner_up = best_of(evidence, min(number, evidence.n_columns), control), None
     if control.status(best.value, best.upper_bound) != "optimal":
         best = _no_worse_than_swaps(evidence, best, min(number, evidence.n_columns))
@@ -150,6 +155,8 @@ def weigh_evidence(
         drawn=differences is not None and (drawn_before or evidence.n_rows != all_rows),
     )
     selection = replace(selection, runner_up=runner_up)
+    chosen = f"{selection.support.size} of {samples.n_columns:,} variables"
+    stage.done(f"{chosen}; {selection.certificate}")
     if effort == 1.0 and selection.status != "optimal":
         selection = replace(selection, proof=EvidenceProof(evidence, best, settings.gap))
     kernel = shown_kernel(shown, selection, threads)

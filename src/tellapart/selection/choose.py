@@ -15,7 +15,7 @@ from tellapart.data.samples import Samples
 from tellapart.kernels import Kernel
 from tellapart.kernels.bandwidth import adds_up, fit_on_draw, with_multiplier
 from tellapart.kernels.base import FittedKernel
-from tellapart.progress import Progress, silent, solver_progress
+from tellapart.progress import Progress, Stage, silent, solver_progress
 from tellapart.search.choice import Choice, OpenProblem, Solvers, choose_weights
 from tellapart.search.starts import Start, equal
 from tellapart.selection.selection import Selection
@@ -70,6 +70,7 @@ def choose(
         Those of the columns that vary, where they are known already.
     """
     progress("select", "computing coefficients")
+    stage = Stage("select")
     n_jobs = settings.threads
     keep = check_varying(samples, kernel.constant)
     varying = samples.columns(keep)
@@ -101,6 +102,8 @@ def choose(
         n_x, n_y = choice.drawn_rows
         choice = replace(choice, drawn_rows=(n_y, n_x))
     selection = _selection_of(choice, samples, kernel, keep, n_variables)
+    chosen = f"{selection.support.size:,} of {samples.n_columns:,} variables"
+    stage.done(f"{chosen}; {selection.certificate}")
     return replace(
         selection,
         regularization=regularization,

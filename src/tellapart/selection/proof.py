@@ -5,7 +5,7 @@ from __future__ import annotations
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.interrupts import interruptible
-from tellapart.progress import Progress, silent, solver_progress
+from tellapart.progress import Progress, Stage, silent, solver_progress
 from tellapart.selection.selection import Selection
 from tellapart.strs.contract import Control
 
@@ -47,7 +47,10 @@ def prove_further(
     control = Control(
         gap=proof.gap, time_limit=time_limit, progress=solver_progress(progress, "select")
     )
-    return proof.resume(selection, samples, control, keep=keep)
+    stage = Stage("prove")
+    proved = proof.resume(selection, samples, control, keep=keep)
+    stage.done(proved.certificate)
+    return proved
 
 
 def _reason(selection: Selection) -> str:

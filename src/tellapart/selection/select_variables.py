@@ -14,7 +14,7 @@ from tellapart.data.sources import is_chunked
 from tellapart.evidence.evidence import judged_by_draw
 from tellapart.interrupts import interruptible
 from tellapart.kernels import Kernel
-from tellapart.progress import Progress, progress_reporter
+from tellapart.progress import Progress, Stage, progress_reporter
 from tellapart.scan.differences import find_differences
 from tellapart.search import Annealing
 from tellapart.selection.by_evidence import weigh_evidence
@@ -123,6 +123,7 @@ def select_variables(
     names = check_labels(labels)
     # One generator: tuning draws only where a bandwidth is left to it.
     rng = check_random_state(settings.random_state)
+    reading = Stage("read")
     with progress_reporter(settings.progress) as report:
         if is_chunked(X) or is_chunked(Y):
             # A kernel tunes with the same numbers as in memory, where no rows are drawn before.
@@ -142,6 +143,7 @@ def select_variables(
             settings.check_against(samples)
             if settings.by_evidence and judged_by_draw(samples):
                 samples = replace(samples, seed=int(rng.integers(2**63)))
+        reading.done(samples.described_size)
         chosen = _choose(samples, settings, rng, report)
     # A proof goes on in a result only: what its search holds is not kept here.
     return replace(describe_changes(chosen, samples).labelled(names), proof=None)

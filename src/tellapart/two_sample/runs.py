@@ -23,7 +23,7 @@ from tellapart.permutation.pvalues import (
     attainable_pvalue,
     warn_of_few_permutations,
 )
-from tellapart.progress import Progress
+from tellapart.progress import Progress, Stage
 from tellapart.results.columns_table import ColumnsSource, describe_columns
 from tellapart.results.result import TestResult
 from tellapart.results.without_named import RowsAtHand
@@ -294,6 +294,7 @@ def _run_split(
     _warn_of_few_held_out(samples, held_out, settings)
     chosen = _select_on(train, settings, limits, seeds, progress)
     progress("test", f"{settings.n_permutations} permutations")
+    testing = Stage("test")
     rows, permute_rng = drawn_by_content(held_out, np.random.default_rng(permute_seed))
     null = permutation_test(
         rows,
@@ -304,6 +305,7 @@ def _run_split(
         rng=permute_rng,
         n_jobs=None if settings.n_jobs is None else settings.threads,
     )
+    testing.done(f"{rows.described_size}, {settings.n_permutations:,} permutations")
     selection = with_changes(
         chosen.selection,
         held_out,

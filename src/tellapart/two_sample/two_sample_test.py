@@ -16,7 +16,7 @@ from tellapart.data.samples import Samples
 from tellapart.data.sources import is_chunked
 from tellapart.interrupts import interruptible
 from tellapart.kernels import Kernel
-from tellapart.progress import Progress, progress_reporter
+from tellapart.progress import Progress, Stage, progress_reporter
 from tellapart.results.result import TestResult
 from tellapart.search import Annealing
 from tellapart.strs import Solver
@@ -219,10 +219,12 @@ def compare_tables(
 ) -> TestResult:
     """Read two samples and test them with settings that are checked; see `two_sample_test`."""
     titles = labels if labels == DEFAULT_LABELS else (repr(labels[0]), repr(labels[1]))
+    reading = Stage("read")
     if not (is_chunked(X) or is_chunked(Y)):
         samples = read_samples(
             X, Y, missing=missing, keep=keep, titles=titles, design=settings.design
         )
+        reading.done(samples.described_size)
         limits = Limits.begin(settings.time_limit, settings.memory_budget)
         return run_test(samples, settings, labels, replace(limits, settle=True))
     refuse_chunks(settings.design)
@@ -239,6 +241,7 @@ def compare_tables(
             titles=titles,
             progress=lambda rows: report("read", f"{rows:,} rows"),
         )
+    reading.done(chunks.described_size)
     return run_test(chunks, settings, labels, replace(limits, settle=True))
 
 
