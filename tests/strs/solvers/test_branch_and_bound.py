@@ -113,7 +113,7 @@ def hard_problem(size=80, d=10):
     return SparseTrustRegion(gram(rng, size), 0.01 * rng.normal(size=size), d)
 
 
-@pytest.mark.parametrize(("size", "d"), [(80, 10), (120, 40), (100, 99)])
+@pytest.mark.parametrize(("size", "d"), [(80, 10), (120, 40), (100, 90)])
 def test_time_limit_is_obeyed(size, d):
     problem = hard_problem(size, d)
     for readings in (0, 3, 30):

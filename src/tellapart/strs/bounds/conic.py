@@ -228,10 +228,12 @@ def solve_conic(
     above, below = np.split(answer.dual[linear][1 + n :], 2)
     charge_pairs(W, paid, pairs, above - below)
     W *= scale
-    bounds = [dual_bound(A, a, d, forced, W), dual_bound(A, a, d, forced)]
+    bound, trivial = dual_bound(A, a, d, forced, W), dual_bound(A, a, d, forced)
+    if trivial.value < bound.value:
+        bound, W = trivial, np.zeros_like(W)
     return ConicRelaxation(
         value=-scale * float(cost @ answer.x),
-        bound=min(bounds, key=lambda bound: bound.value),
+        bound=bound,
         Z=np.asarray(answer.x[index]),
         q=answer.x[q],
         W=W,

@@ -31,7 +31,9 @@ CHEAP_SHIFT = 500
 LOOSE_ROOT = 0.05
 """A relative gap left at the root above which the semidefinite bound is worth its time…"""
 CURVED = 0.25
-"""…if the largest eigenvalue of A is at least this part of the value."""
+"""…if the largest eigenvalue of A is at least this part of the value…"""
+NEARLY_HOMOGENEOUS = 0.1
+"""…and any gap, if the linear term over d variables is at most this part of it."""
 LEAST_MULTIPLIER = 0.02
 """An enumeration's multiplier μ is at least this part of the value…"""
 SLACK_OF_BEST = 0.15
@@ -148,6 +150,9 @@ class HullSearch(TreeSearch[HullNode]):
         if not is_plain(self.problem):
             return False
         scale = abs(self.best.value)
+        linear = np.linalg.norm(self.problem.a[self.problem.best_support(self.problem.a)])
+        if linear <= NEARLY_HOMOGENEOUS * scale:
+            return self.highest > self.cutoff and self.is_curved
         wide = self.highest - self.best.value > LOOSE_ROOT * scale
         return wide and self.is_curved
 

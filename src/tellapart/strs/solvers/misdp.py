@@ -11,6 +11,7 @@ from tellapart.arguments import check_choice
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.strs.bounds.admm import AdmmSettings, Iterate, Standing, solve_admm
 from tellapart.strs.bounds.conic import solve_conic
+from tellapart.strs.bounds.probing import forced_in_bounds, tighten_rows
 from tellapart.strs.bounds.sdp import DualBound, dual_bound
 from tellapart.strs.contract import (
     Control,
@@ -105,6 +106,9 @@ WORTHWHILE = 0.5
 PATIENCE = 10
 """…or has fallen by less than a tenth of it in this many checks: branching does more."""
 
+SHRUNK = 0.8
+"""A node that has lost variables down to this part is bounded again before it is branched."""
+
 
 @dataclass(frozen=True)
 class Misdp:
@@ -169,6 +173,18 @@ class _SemidefiniteNode(Node):
         return replace(child, iterate=self.iterate.columns(np.flatnonzero(kept)))
 
 
+@dataclass(frozen=True)
+class _Relaxed:
+    """A node's matrices, a proved bound and its multiplier, the shares q and the last iterate."""
+
+    A: FloatArray
+    a: FloatArray
+    bound: DualBound
+    W: FloatArray
+    q: FloatArray
+    iterate: Iterate | None
+
+
 class SemidefiniteSearch(TreeSearch[_SemidefiniteNode]):
     """The tree of semidefinite bounds, each with the error of a matrix multiplied out added."""
 
@@ -206,14 +222,20 @@ class SemidefiniteSearch(TreeSearch[_SemidefiniteNode]):
         if cheap <= self.cutoff:
             self.close(cheap)
             return ()
-        bound, q, iterate = self.relax(node)
-        total = min(bound.value + self.slack, node.bound)
-        self.best.offer(node.rounded(q, d=d), swaps=True)
-        if total <= self.cutoff:
-            self.close(total)
-            return ()
-        self.current = node = replace(node, bound=total, iterate=iterate)
-        return self.branch(node, bound, q)
+        while True:
+            relaxed = self.relax(node)
+            total = min(relaxed.bound.value + self.slack, node.bound)
+            self.best.offer(node.rounded(relaxed.q, d=d), swaps=True)
+            if total <= self.cutoff:
+                self.close(total)
+                return ()
+            self.current = node = replace(node, bound=total, iterate=relaxed.iterate)
+            child, *both = self.branch(node, relaxed)
+            if not both or self.control.out_of_time:
+                return (child,)
+            if child.variables.shape[0] > SHRUNK * node.variables.shape[0]:
+                return tuple(both)
+            self.current = node = child
 
     def cheap_bound(self, node: _SemidefiniteNode) -> float:
         """Return the bound that needs no relaxation: it closes many nodes near the leaves."""
@@ -221,47 +243,66 @@ class SemidefiniteSearch(TreeSearch[_SemidefiniteNode]):
         picks = self.problem.d - int(np.count_nonzero(node.forced))
         return min(node.bound, spectral_bound(A, a, node.forced, picks) + self.slack)
 
-    def relax(self, node: _SemidefiniteNode) -> tuple[DualBound, FloatArray, Iterate | None]:
-        """Return a proved bound of the node, the shares q, and where its children may start."""
+    def relax(self, node: _SemidefiniteNode) -> _Relaxed:
+        """Solve the relaxation of a node as far as that pays."""
         A = self.problem.submatrix(node.variables)
         a, d = self.problem.a[node.variables], self.problem.d
         if self.solver.relaxation == "conic":
             left = self.control.remaining
             conic = solve_conic(A, a, d, node.forced, time_limit=left, solver=self.solver.name)
-            return conic.bound, conic.q, None
+            bound = tighten_rows(conic.bound, conic.W, node.forced, node.picks(d))
+            return _Relaxed(A, a, bound, conic.W, conic.q, None)
         settings = AdmmSettings(tolerance=tolerance_for(self.control.gap), max_iterations=1_000)
         self.bounds.clear()
-        standing = solve_admm(A, a, d, node.forced, settings, self.enough, node.iterate)
-        return standing.bound, standing.q, standing.iterate
 
-    def enough(self, standing: Standing | None) -> bool:
+        def enough(standing: Standing | None) -> bool:
+            return self.enough(standing, node)
+
+        standing = solve_admm(A, a, d, node.forced, settings, enough, node.iterate)
+        bound = tighten_rows(standing.bound, standing.W, node.forced, node.picks(d))
+        return _Relaxed(A, a, bound, standing.W, standing.q, standing.iterate)
+
+    def enough(self, standing: Standing | None, node: _SemidefiniteNode) -> bool:
         """Whether ADMM need not go on at this node."""
         if standing is None or self.control.out_of_time:
             return self.control.out_of_time
-        bound = standing.bound.value + self.slack
+        picks = node.picks(self.problem.d)
+        bound = tighten_rows(standing.bound, standing.W, node.forced, picks).value + self.slack
         to_close = bound - self.cutoff
         if to_close <= 0.0 or standing.error <= WORTHWHILE * to_close:
             return True
         self.bounds.append(bound)
         return len(self.bounds) > PATIENCE and self.bounds[-PATIENCE - 1] - bound < 0.1 * to_close
 
-    def branch(
-        self, node: _SemidefiniteNode, bound: DualBound, q: FloatArray
-    ) -> tuple[_SemidefiniteNode, ...]:
-        """Fix what the bound's row terms allow, then return both sides of one more decision."""
-        d = self.problem.d
+    def branch(self, node: _SemidefiniteNode, relaxed: _Relaxed) -> tuple[_SemidefiniteNode, ...]:
+        """Return the node with what can be fixed, then both sides of one more decision.
+
+        Only the first where nothing is left to decide.
+        """
+        d, bound = self.problem.d, relaxed.bound
+        if_in, if_out = exchange_bounds(bound.value, bound.rows, node.forced, node.picks(d))
+        probed = forced_in_bounds(
+            relaxed.A,
+            relaxed.a,
+            node.forced,
+            node.picks(d),
+            relaxed.W,
+            bound.rows,
+            bound.value + self.slack - self.cutoff,
+        )
         if_in, if_out = (
             np.minimum(changed + self.slack, node.bound)
-            for changed in exchange_bounds(bound.value, bound.rows, node.forced, node.picks(d))
+            for changed in (np.minimum(if_in, probed), if_out)
         )
         child, given_up = node.fix(if_in, if_out, self.cutoff, d)
         self.close(given_up)
         if child.is_leaf(d):
             return (child,)
         kept = np.isin(node.variables, child.variables)
-        position = int(np.argmin(np.where(child.forced, np.inf, np.abs(q[kept] - 0.5))))
+        position = int(np.argmin(np.where(child.forced, np.inf, np.abs(relaxed.q[kept] - 0.5))))
         inside, outside = child.branch(position, d)
         return (
+            child,
             replace(inside, bound=float(if_in[kept][position])),
             replace(outside, bound=float(if_out[kept][position])),
         )
