@@ -34,7 +34,8 @@ def hull_rows(W: FloatArray, forced: BoolArray, picks: int) -> FloatArray:
     [2.0, 3.0, 1.0]
     """
     squares = _others(np.ascontiguousarray(W), forced, picks)
-    return _heights(np.diag(W), squares) * (1 + 4 * (W.shape[0] + 16) * EPS)
+    rows: FloatArray = _heights(np.diag(W), squares) * (1 + 4 * (W.shape[0] + 16) * EPS)
+    return rows
 
 
 def tighten_rows(bound: DualBound, W: FloatArray, forced: BoolArray, picks: int) -> DualBound:
