@@ -78,5 +78,6 @@ def test_critical_care_tells_what_the_tutorial_shows(monkeypatch, capsys):
         if "patients with sepsis" in block
     ]
     assert len(shown) == 1
-    out = told("critical_care.py", monkeypatch, capsys, "--data", DATA)
-    assert same_but_for_seconds(out, shown[0])
+    printed = iter(told("critical_care.py", monkeypatch, capsys, "--data", DATA).splitlines())
+    for line in shown[0].splitlines():  # an excerpt, in the same order
+        assert line == "…" or any(same_but_for_seconds(other, line) for other in printed), line
