@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     from tellapart.data.sources.array import with_names
     from tellapart.data.sources.files import open_dataset
     from tellapart.data.sources.metadata import with_metadata
-    from tellapart.errors import ConstantColumnWarning, InputError, MissingDependencyError
+    from tellapart.errors import (
+        ConstantColumnWarning,
+        InputError,
+        InputWarning,
+        MissingDependencyError,
+    )
     from tellapart.estimator import MMDSelector
     from tellapart.groups.compare_groups import compare_groups
     from tellapart.groups.result import GroupsResult
@@ -44,6 +49,7 @@ __all__ = [
     "Finding",
     "GroupsResult",
     "InputError",
+    "InputWarning",
     "MMDSelector",
     "MissingDependencyError",
     "ReferenceMonitor",
@@ -79,6 +85,7 @@ _HOME = {
     "Finding": "scan.finding",
     "GroupsResult": "groups.result",
     "InputError": "errors",
+    "InputWarning": "errors",
     "MMDSelector": "estimator",
     "MissingDependencyError": "errors",
     "ReferenceMonitor": "monitor.reference_monitor",

@@ -37,6 +37,13 @@ class ConstantColumnWarning(UserWarning):
         super().__init__(safe(message))
 
 
+class InputWarning(UserWarning):
+    """Valid input that may not be what was meant: transposed, standardised or of other depth."""
+
+    def __init__(self, message: object = "") -> None:
+        super().__init__(safe(message))
+
+
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     """Issue a warning at the line outside the package that called it."""
     frame, level = inspect.currentframe(), 1

@@ -21,6 +21,7 @@ from tellapart.data.column_plan import (
 from tellapart.data.column_store import ColumnStore, Values, columns_of
 from tellapart.data.columns import BOOLEAN_LABELS, Labels, Reading
 from tellapart.data.design_labels import DesignArguments, take_labels, with_labels
+from tellapart.data.hints import Margins, row_names, transposition_of
 from tellapart.data.missing import (
     POLICIES,
     REFUSED,
@@ -44,6 +45,7 @@ from tellapart.data.summary import (
     recoded,
     recoding,
 )
+from tellapart.errors import InputError
 from tellapart.threads import in_threads
 
 # Rows of a block when rows are only counted.
@@ -144,7 +146,14 @@ def read_as_is(
 ) -> Samples:
     """Read two samples, NaN where a value is missing; see `read_samples`."""
     sources = open_held(titles[0], X), open_held(titles[1], Y)
-    names, order = match_columns(*sources)
+    try:
+        names, order = match_columns(*sources)
+    except InputError as error:
+        margins = [
+            Margins(source.shape, row_names(sample), source.names)
+            for source, sample in zip(sources, (X, Y), strict=True)
+        ]
+        raise InputError(f"{error}{transposition_of(margins[0], margins[1], titles)}") from None
     readings, notes = resolve_columns(sources, names, (None, order), keep)
     return read_opened(sources, readings, notes)
 

@@ -18,6 +18,7 @@ from tellapart.arguments import (
 )
 from tellapart.data.design_labels import DesignArguments
 from tellapart.data.grouping import read_grouped, refuse_pairs_with_rest
+from tellapart.data.hints import warn_of_depth
 from tellapart.data.missing import POLICIES
 from tellapart.errors import InputError
 from tellapart.groups.profile import profile_groups
@@ -157,6 +158,7 @@ def compare_groups(
     grouped = read_grouped(table, by, keep=keep, design=design).without_missing(policy)
     groups_read = f"{len(grouped.labels):,} groups, {sum(grouped.sizes):,} rows"
     reading.done(f"{groups_read}, {len(grouped.compared):,} columns")
+    warn_of_depth(grouped)
     if settings.n_variables is not None:
         check_integer("n_variables", settings.n_variables, 1, len(grouped.compared))
     plan = plan_comparisons(grouped, mode, groups, settings.fewest_rows)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tellapart.arguments import check_integer, check_labels, check_random_state, settings_from
+from tellapart.data.hints import warn_of_input
 from tellapart.data.reader import read_chunked, read_samples
 from tellapart.data.samples import Samples
 from tellapart.data.sources import is_chunked
@@ -144,6 +145,7 @@ def select_variables(
             if settings.by_evidence and judged_by_draw(samples):
                 samples = replace(samples, seed=int(rng.integers(2**63)))
         reading.done(samples.described_size)
+        warn_of_input(X, Y, samples, ("X", "Y"))
         chosen = _choose(samples, settings, rng, report)
     # A proof goes on in a result only: what its search holds is not kept here.
     return replace(describe_changes(chosen, samples).labelled(names), proof=None)

@@ -13,6 +13,7 @@ import numpy as np
 from tellapart.arguments import check_labels, check_number, check_random_state
 from tellapart.arrays import FloatArray
 from tellapart.data.design_labels import DesignArguments, refuse_chunks
+from tellapart.data.hints import warn_of_input
 from tellapart.data.reader import read_chunked, read_samples
 from tellapart.data.samples import Samples
 from tellapart.data.sources import is_chunked
@@ -519,7 +520,9 @@ def _read(
 ) -> tuple[Samples, tuple[int, int] | None]:
     """Return the rows to compare, and all rows where they were drawn from them."""
     if not (is_chunked(X) or is_chunked(Y)):
-        return read_samples(X, Y, missing=missing, keep=keep, design=design), None
+        samples = read_samples(X, Y, missing=missing, keep=keep, design=design)
+        warn_of_input(X, Y, samples, ("X", "Y"))
+        return samples, None
     refuse_chunks(design)
     chunks = read_chunked(X, Y, missing=missing, keep=keep, seed=seed)
     drawn = chunks.held

@@ -11,6 +11,7 @@ import numpy as np
 
 from tellapart.arguments import check_labels, settings_from, with_checked
 from tellapart.data.design_labels import DesignArguments, refuse_chunks
+from tellapart.data.hints import warn_of_input
 from tellapart.data.reader import read_chunked, read_samples
 from tellapart.data.samples import Samples
 from tellapart.data.sources import is_chunked
@@ -225,6 +226,7 @@ def compare_tables(
             X, Y, missing=missing, keep=keep, titles=titles, design=settings.design
         )
         reading.done(samples.described_size)
+        warn_of_input(X, Y, samples, titles)
         limits = Limits.begin(settings.time_limit, settings.memory_budget)
         return run_test(samples, settings, labels, replace(limits, settle=True))
     refuse_chunks(settings.design)
@@ -242,6 +244,7 @@ def compare_tables(
             progress=lambda rows: report("read", f"{rows:,} rows"),
         )
     reading.done(chunks.described_size)
+    warn_of_input(X, Y, chunks, titles)
     return run_test(chunks, settings, labels, replace(limits, settle=True))
 
 
