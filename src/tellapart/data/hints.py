@@ -133,8 +133,8 @@ def transposition_of(left: Margins, right: Margins, titles: tuple[str, str]) -> 
         if not named and here.shape[0] == there.shape[1] and here.columns is None is there.columns:
             return f"; if {title} has variables in its rows, transpose it"
     if left.rows is not None and right.rows is not None:
-        fewer = min(left.rows, right.rows, key=len)
-        more = set(max(left.rows, right.rows, key=len))
+        fewer, others = sorted((left.rows, right.rows), key=len)
+        more = set(others)
         apart = not set(left.columns or ()) & set(right.columns or ())
         if apart and _share(row in more for row in fewer) >= NEARLY_ALL:
             return (
@@ -193,7 +193,7 @@ def _why_scaled(samples: Samples, titles: tuple[str, str]) -> str | None:
 def _with_fractions(values: Values, places: IntArray) -> IntArray:
     """Return those of some columns that hold numbers other than whole ones in their first rows."""
     head = dense(columns_of(rows_of(values, np.arange(min(HEAD_ROWS, values.shape[0]))), places))
-    return places[(head != np.round(head)).any(axis=0)]
+    return np.asarray(places[(head != np.round(head)).any(axis=0)])
 
 
 def _is_standardised(values: Values, places: IntArray) -> bool:
