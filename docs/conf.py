@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import re
 import sys
@@ -9,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
 from sphinx.errors import SphinxError
+from sphinx.util import logging
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "src"))
@@ -20,6 +21,8 @@ for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(threads, "1")  # the build itself runs in parallel
 
 import tellapart  # noqa: E402
+
+logger = logging.getLogger(__name__)
 
 project = "tellapart"
 author = "The tellapart developers"
@@ -99,8 +102,9 @@ def visit_math(writer: Any, node: nodes.Element) -> None:
     block = isinstance(node, nodes.math_block)
     try:
         formula = tex2mathml(node.astext(), as_block=block)
-    except MathError as error:
-        raise SphinxError(f"{writer.builder.current_docname}: {error}: {node.astext()}") from error
+    except Exception as error:  # of any class; it would be lost where pages are written in parallel
+        logger.warning("%s: %s", error, node.astext(), location=node)
+        formula = html.escape(node.astext())
     writer.body.append(f'<div class="math">{formula}</div>' if block else formula)
     raise nodes.SkipNode
 
@@ -123,8 +127,16 @@ def link_outside(app: Sphinx, page: str, source: list[str]) -> None:
     source[0] = OUTSIDE.sub(r"](path:\1", source[0])
 
 
+def find_all_pages(app: Sphinx, exception: Exception | None) -> None:
+    """Fail where a page was not written: an error while pages are written in parallel is lost."""
+    absent = [page for page in app.env.found_docs if not Path(app.outdir, f"{page}.html").is_file()]
+    if exception is None and app.builder.name == "html" and absent:
+        raise SphinxError(f"these pages were not written: {', '.join(sorted(absent))}")
+
+
 def setup(app: Sphinx) -> None:
     """Register the formulas, the docstrings and the links."""
     app.connect("source-read", link_outside)
+    app.connect("build-finished", find_all_pages)
     app.connect("autodoc-process-docstring", escape_docstring, priority=1)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))
