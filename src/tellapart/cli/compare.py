@@ -28,6 +28,7 @@ from tellapart.cli.options import (
     Plot,
     SmallestEffects,
     Strata,
+    Weights,
     effect_sizes,
     with_options,
 )
@@ -100,6 +101,7 @@ def compare(
         ),
     ] = None,
     clusters: Clusters = None,
+    weights: Weights = None,
     alpha: Alpha = 0.05,
     error_rate: ErrorRate = "fwer",
     false_proportion: FalseProportion = 0.1,
@@ -165,7 +167,7 @@ def compare(
         smallest_effect=None
         if smallest_effect is None
         else effect_sizes("smallest_effect", smallest_effect),
-        design=DesignArguments(strata, paired == "" or paired or False, clusters),
+        design=DesignArguments(strata, paired == "" or paired or False, clusters, weights=weights),
     )
     if by is not None and settings.design.paired is True:
         raise InputError("--paired needs a COLUMN that matches rows where --by splits one file")
@@ -252,5 +254,5 @@ def _compare_groups(
 
 
 def _design_columns(settings: TestSettings) -> list[str]:
-    """Return the columns that label strata, pairs or clusters."""
+    """Return the columns that label strata, pairs or clusters, or weigh rows."""
     return [value for value in settings.design.given.values() if isinstance(value, str)]

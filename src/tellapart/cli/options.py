@@ -60,7 +60,18 @@ _MENTIONED = (
     *("alpha", "error_rate", "false_proportion", "n_permutations", "n_simulations", "power"),
     *("ratio", "confidence", "random_state"),
     *("missing", "time_limit", "memory_budget", "n_checks", "run_length", "smallest_effect"),
-    *("by", "strata", "paired", "clusters", "groups", "group", "against", "columns", "drop"),
+    *(
+        "by",
+        "strata",
+        "paired",
+        "clusters",
+        "weights",
+        "groups",
+        "group",
+        "against",
+        "columns",
+        "drop",
+    ),
     *("keep", "layer", "raw", "form", "n_jobs"),
 )
 OPTION_OF = {name: f"--{_RENAMED.get(name, name).replace('_', '-')}" for name in _MENTIONED}
@@ -100,6 +111,13 @@ Strata = Annotated[
 Clusters = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="Permute whole clusters of rows, named by this column."),
+]
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Weights of the rows, as of a survey, drawn by one mechanism in both samples.",
+    ),
 ]
 FoldChange = Annotated[
     str | None,

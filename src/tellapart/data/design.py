@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tellapart.arrays import BoolArray, IntArray
+from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.errors import InputError
 
 
@@ -106,6 +106,7 @@ class Names:
     strata: str | None = None
     pairs: str | None = None
     clusters: str | None = None
+    weights: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +115,8 @@ class RowLabels:
 
     Equal codes mean equal labels wherever both stand in one design; −1 is a missing label.
     `numbers` are those of the rows as they were given; None: all rows are there. `scheme` draws
-    their labels, if not every permutation within blocks may be drawn.
+    their labels, if not every permutation within blocks may be drawn. `weights` are those of the
+    rows, None where all count alike.
     """
 
     n_rows: int
@@ -124,6 +126,7 @@ class RowLabels:
     clusters: IntArray | None = None
     numbers: IntArray | None = None
     scheme: PermutationScheme | None = None
+    weights: FloatArray | None = None
 
     @property
     def row_numbers(self) -> IntArray:
@@ -143,6 +146,7 @@ class RowLabels:
             pairs=pairs,
             clusters=clusters,
             numbers=self.row_numbers[index],
+            weights=None if self.weights is None else self.weights[index],
         )
 
     def known(self) -> IntArray:
@@ -179,6 +183,13 @@ class Design:
         How much rows of one unit are alike, from 0 to 1: see `tellapart.data.design_labels`.
     scheme : PermutationScheme or None
         Draws the labels; None: every permutation within blocks is as likely as any other.
+    weights : pair of arrays or None
+        The weights of the rows of X and of Y, positive and up to a factor, which move with their
+        rows; None where all rows count alike.
+    weights_name : str or None
+        What messages call the weights.
+    weightless : pair of int
+        Rows of X and of Y that are not used, as their weight is 0.
     """
 
     blocks: Rows
@@ -189,6 +200,17 @@ class Design:
     left_out: tuple[int, int] = (0, 0)
     likeness: float = 0.0
     scheme: PermutationScheme | None = None
+    weights: tuple[FloatArray, FloatArray] | None = None
+    weights_name: str | None = None
+    weightless: tuple[int, int] = (0, 0)
+
+    @property
+    def effective_sizes(self) -> tuple[float, float] | None:
+        """Kish's effective sample sizes, (Σw)²/Σw² of X and of Y; None without weights."""
+        if self.weights is None:
+            return None
+        x, y = (float(own.sum() ** 2 / np.square(own).sum()) for own in self.weights)
+        return x, y
 
     @property
     def n_blocks(self) -> int:
@@ -205,7 +227,7 @@ class Design:
     def allows_all(self) -> bool:
         """Whether any rows may trade labels: one block, and every row a unit of its own."""
         rows = self.units[0].size, self.units[1].size
-        free = self.paired is None and self.scheme is None
+        free = self.paired is None and self.scheme is None and self.weights is None
         return free and self.n_blocks == 1 and self.n_units == rows
 
     @property
@@ -222,6 +244,9 @@ class Design:
             self,
             blocks=(self.blocks[0][of_x], self.blocks[1][of_y]),
             units=(self.units[0][some[0]], self.units[1][some[1]]),
+            weights=None
+            if self.weights is None
+            else (self.weights[0][of_x], self.weights[1][of_y]),
         )
 
     def informative(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -291,7 +316,22 @@ class Design:
             text = "permuted"
         if self.strata is not None and self.paired is None:
             text += f" within {self.n_blocks:,} strata{_of(self.strata)}"
-        return text if self.scheme is None else f"{text} by {self.scheme.name}"
+        if self.scheme is not None:
+            text += f" by {self.scheme.name}"
+        if self.weights is not None:
+            text += f" with their weights{_of(self.weights_name)}"
+        return text
+
+    def describe_weights(self) -> str:
+        """Give the effective sample sizes, and the rows without weight; empty without weights."""
+        sizes = self.effective_sizes
+        if sizes is None:
+            return ""
+        text = f"{sizes[0]:,.1f} and {sizes[1]:,.1f} (Kish)"
+        if any(self.weightless):
+            x, y = self.weightless
+            text += f"; {x:,} rows of X and {y:,} of Y have weight 0 and are not used"
+        return text
 
     def describe_left_out(self) -> str:
         """Say how many rows were left out and why; empty where none were."""
@@ -311,15 +351,21 @@ def make_design(x: RowLabels, y: RowLabels) -> Design:
         Where strata, pairs and clusters do not go together; the message says why.
     """
     named = x.names.strata, x.names.pairs, x.names.clusters
+    weights = None if x.weights is None or y.weights is None else (x.weights, y.weights)
+    rest: dict[str, Any] = {
+        "scheme": x.scheme,
+        "weights": weights,
+        "weights_name": x.names.weights,
+    }
     if x.pairs is not None and y.pairs is not None:
         blocks = _joined_pairs(x, y)
-        return Design(blocks, blocks, *named, scheme=x.scheme)
+        return Design(blocks, blocks, *named, **rest)
     sizes = x.n_rows, y.n_rows
     strata = _both(x.strata, y.strata) or tuple(np.zeros(n, dtype=np.intp) for n in sizes)
     blocks = (strata[0], strata[1])
     clusters = _both(x.clusters, y.clusters)
     if clusters is None:
-        return Design(blocks, (x.row_numbers, y.row_numbers), *named, scheme=x.scheme)
+        return Design(blocks, (x.row_numbers, y.row_numbers), *named, **rest)
     shared = np.intersect1d(*clusters)
     if shared.size:
         count = np.unique(np.concatenate(clusters)).size
@@ -328,7 +374,7 @@ def make_design(x: RowLabels, y: RowLabels) -> Design:
             "pass the labels as paired where each was measured in both samples, or as strata"
         )
     _check_nested("clusters", np.concatenate(clusters), np.concatenate(blocks))
-    return Design(blocks, clusters, *named, scheme=x.scheme)
+    return Design(blocks, clusters, *named, **rest)
 
 
 def _both(x: IntArray | None, y: IntArray | None) -> Rows | None:

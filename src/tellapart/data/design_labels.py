@@ -1,7 +1,8 @@
-"""Labels of strata, pairs and clusters: read from columns of the tables, or given as arrays."""
+"""Labels of strata, pairs and clusters, and weights: columns of the tables, or arrays."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -31,8 +32,9 @@ from tellapart.errors import InputError, warn_caller
 from tellapart.text import described, nearest
 
 ARGUMENTS = ("strata", "paired", "clusters")
-GIVEN = "given labels"
-"""What results say of labels that came as arrays."""
+WEIGHTS = "weights"
+GIVEN, GIVEN_WEIGHTS = "given labels", "given weights"
+"""What results say of labels and of weights that came as arrays."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class DesignArguments:
     paired: object = False
     clusters: object = None
     scheme: object = None
+    weights: object = None
 
     @property
     def asked(self) -> bool:
@@ -52,7 +55,7 @@ class DesignArguments:
     @property
     def given(self) -> dict[str, object]:
         """The arguments that ask for something."""
-        arguments = {name: getattr(self, name) for name in ARGUMENTS}
+        arguments = {name: getattr(self, name) for name in (*ARGUMENTS, WEIGHTS)}
         return {
             name: value
             for name, value in arguments.items()
@@ -65,6 +68,8 @@ class DesignArguments:
             name: value if isinstance(value, str) else True if value is True else GIVEN
             for name, value in self.given.items()
         }
+        if plain.get(WEIGHTS) == GIVEN:
+            plain[WEIGHTS] = GIVEN_WEIGHTS
         scheme = None if self.scheme is None else find_scheme(self.scheme)
         return plain if scheme is None else plain | {"design": scheme.name}
 
@@ -81,6 +86,9 @@ class DesignArguments:
             fits = several and (n_tables == 1 or len(cast(Any, value)) == 2)
             if not (fits or (by_row and name == "paired" and n_tables == 2)):
                 row = ""
+                if name == WEIGHTS:
+                    arrays = arrays.replace("label arrays", "arrays of numbers")
+                    arrays = arrays.replace("a label array with one label", "one number")
                 if name == "paired" and n_tables == 2:
                     row = "True (row i of X belongs to row i of Y), "
                 raise InputError(
@@ -96,6 +104,7 @@ class TakenLabels:
     sides: Mapping[str, Sequence[Sequence[object]] | bool]
     names: Names
     scheme: PermutationScheme | None = None
+    weights: Sequence[FloatArray] | None = None
 
     def coded(self, titles: Sequence[str], sizes: Sequence[int]) -> list[RowLabels]:
         """Return the codes of every table's rows, of which there are `sizes`."""
@@ -111,19 +120,25 @@ class TakenLabels:
                 continue
             codes_of[name] = encode(sides)
             for codes, size, title in zip(codes_of[name], sizes, titles, strict=True):
-                if codes.size != size:
-                    raise InputError(
-                        f"{name} must have one label for each of the {size} rows of {title}; "
-                        f"got {codes.size}"
-                    )
+                _check_length(name, "label", codes.size, size, title)
         every = []
         for side, size in enumerate(sizes):
             strata, pairs, clusters = (
                 codes_of[name][side] if name in codes_of else None for name in ARGUMENTS
             )
             labels = RowLabels(size, self.names, strata, pairs, clusters, scheme=self.scheme)
+            if self.weights is not None:
+                _check_length(WEIGHTS, "weight", self.weights[side].size, size, titles[side])
+                labels = replace(labels, weights=self.weights[side])
             every.append(labels)
         return every
+
+
+def _check_length(name: str, what: str, given: int, size: int, title: str) -> None:
+    if given != size:
+        raise InputError(
+            f"{name} must have one {what} for each of the {size} rows of {title}; got {given}"
+        )
 
 
 def take_labels(
@@ -144,8 +159,16 @@ def take_labels(
         else:
             arrays = [value] if len(tables) == 1 else list(cast(Any, value))
             sides[name] = [read_labels(name, side) for side in arrays]
-    called = (_name_of(asked.given[name]) if name in sides else None for name in ARGUMENTS)
-    labels = TakenLabels(sides, Names(*called), find_scheme(asked.scheme))
+    called = (
+        _name_of(asked.given[name]) if name in sides else None for name in (*ARGUMENTS, WEIGHTS)
+    )
+    weights = cast(Sequence[Sequence[object]] | None, sides.pop(WEIGHTS, None))
+    labels = TakenLabels(
+        sides,
+        Names(*called),
+        find_scheme(asked.scheme),
+        None if weights is None else check_weights(weights, titles),
+    )
     return [rest for rest, _ in taken], labels
 
 
@@ -207,6 +230,35 @@ def read_labels(argument: str, values: object) -> list[object]:
     return list(listed.tolist())
 
 
+def check_weights(
+    sides: Sequence[Sequence[object]], titles: Sequence[str]
+) -> list[FloatArray] | None:
+    """Return the weights of the rows of every table, the largest 1; None where all are equal.
+
+    >>> check_weights([[2, 1.0], [4]], ("X", "Y"))
+    [array([0.5 , 0.25]), array([1.])]
+    """
+    every = []
+    for side, title in zip(sides, titles, strict=True):
+        try:
+            own = np.array([np.nan if value is None else value for value in side], dtype=np.float64)
+        except (TypeError, ValueError):
+            own = np.array([math.nan])
+        wrong = np.flatnonzero(~(np.isfinite(own) & (own >= 0)))
+        if wrong.size:
+            raise InputError(
+                "weights must be finite numbers of at least 0, one for each row; "
+                f"got {side[int(wrong[0])]!r} in {title}"
+            )
+        every.append(own)
+    largest = max(float(own.max(initial=0.0)) for own in every)
+    if not largest:
+        raise InputError("weights must not all be 0")
+    if all(bool((own == largest).all()) for own in every):
+        return None
+    return [own / largest for own in every]
+
+
 def encode(sides: Sequence[Sequence[object]]) -> list[IntArray]:
     """Return codes of labels, the same for equal ones on all sides; 1 and 1.0 are equal."""
     code_of_label: dict[str, int] = {}
@@ -225,6 +277,11 @@ def encode(sides: Sequence[Sequence[object]]) -> list[IntArray]:
 
 def refuse_chunks(asked: DesignArguments) -> None:
     """Raise where data in chunks come with a design: their rows are never held together."""
+    if WEIGHTS in asked.given:
+        raise InputError(
+            "weights need samples in memory; got data in chunks: read them first, or leave weights "
+            "out"
+        )
     for name in (*asked.given, *(["design"] if asked.scheme is not None else [])):
         raise InputError(
             f"{name} needs samples in memory, as rows that belong together may lie in any chunk; "
@@ -253,9 +310,12 @@ def likeness_of(samples: Samples) -> float:
     """Return ρ of the units of the samples' design, the median over columns that vary.
 
     By the analysis of variance of ranks, or of the most common level of a category. It is 0 where
-    all units have as many rows: they weigh the same then, whatever it is.
+    all units have as many rows, which weigh the same then, and where rows have weights, which
+    decide instead.
     """
     assert samples.design is not None
+    if samples.design.weights is not None:
+        return 0.0
     block, unit = _pooled_units(samples.design)
     rows = np.bincount(unit)
     if (rows == rows[0]).all():
@@ -314,6 +374,8 @@ def _shares_between(scores: FloatArray, block: IntArray, unit: IntArray) -> Floa
 DROPPING, PAIRWISE = "drop-rows", "pairwise"
 # Values that are looked at together, 64 MB.
 ENTRIES = 8_000_000
+FEWEST_TO_WARN = 8
+"""Units of a sample from which on its weights are compared with those of the other."""
 MOST_LEFT_OUT = 0.1
 """The share of rows that strata may leave out without a warning."""
 
@@ -347,15 +409,78 @@ def with_labels(
             samples.rows(labelled[0], labelled[1]), dropped_rows=(of_x + gone[0], of_y + gone[1])
         )
     x, y = (of_rows.rows(rows) for of_rows, rows in zip(labels, labelled, strict=True))
-    return keep_informative(replace(samples, design=make_design(x, y)), policy, titles)
+    samples = _weighted(replace(samples, design=make_design(x, y)), titles)
+    return keep_informative(samples, policy, titles)
+
+
+def _weighted(samples: Samples, titles: tuple[str, str]) -> Samples:
+    """Return the samples without rows of weight 0, and warn where weights are not alike in both."""
+    design = samples.design
+    assert design is not None
+    if design.weights is None:
+        return samples
+    x, y = (np.flatnonzero(own > 0) for own in design.weights)
+    gone = samples.n_x - x.size, samples.n_y - y.size
+    for rows, title in zip((x, y), titles, strict=True):
+        if rows.size < FEWEST_ROWS:
+            raise InputError(
+                f"weights must be positive for at least {FEWEST_ROWS} rows of each sample; "
+                f"got {rows.size} in {title}"
+            )
+    if any(gone):
+        if design.paired is not None:
+            raise InputError(
+                f"weights must be positive with paired; got {gone[0]} rows of weight 0 in "
+                f"{titles[0]} and {gone[1]} in {titles[1]}: leave these pairs out"
+            )
+        warn_caller(
+            f"{gone[0]:,} rows of {titles[0]} and {gone[1]:,} of {titles[1]} have weight 0 and are "
+            "not used."
+        )
+        samples = samples.rows(x, y)
+        design = samples.design
+        assert design is not None
+        assert design.weights is not None
+        if len(np.unique(np.concatenate(design.weights))) == 1:
+            return replace(samples, design=replace(design, weights=None))
+    _warn_of_unlike_weights(design, titles)
+    return replace(samples, design=replace(design, weightless=gone))
+
+
+LEAST_ALIKE = 1e-3
+"""The p-value of equal weights below which a warning says that those of X and Y differ."""
+
+
+def _warn_of_unlike_weights(design: Design, titles: tuple[str, str]) -> None:
+    """Warn where the weights of one sample are larger, by Mann and Whitney's test over units."""
+    assert design.weights is not None
+    if design.n_blocks > 1:
+        return  # strata and pairs may well have weights of their own
+    means = []
+    for weights, units in zip(design.weights, design.units, strict=True):
+        _, unit = np.unique(units, return_inverse=True)
+        means.append(np.bincount(unit, weights) / np.bincount(unit))
+    if min(own.size for own in means) < FEWEST_TO_WARN or np.ptp(np.concatenate(means)) == 0:
+        return
+    pvalue = float(stats.mannwhitneyu(means[0], means[1], method="asymptotic").pvalue)
+    if pvalue < LEAST_ALIKE:
+        ratio = float(means[0].mean() / means[1].mean())
+        warn_caller(
+            f"the weights differ between {titles[0]} and {titles[1]} (mean weight of {titles[0]} "
+            f"{ratio:.3g} times that of {titles[1]}, p = {pvalue:.1g}), but the p-value is valid "
+            "only where rows are drawn and weighted by one mechanism in both samples. Divide "
+            "weights that are scaled to different totals by their mean first; weights that remove "
+            "a difference between the samples, as propensity weights do, are not for this test: "
+            "adjust for the columns behind them instead."
+        )
 
 
 def refuse_pairwise(policy: str) -> None:
     """Raise where rows with gaps should stay: what is missing is not compared under a design."""
     if policy == PAIRWISE:
         raise InputError(
-            "missing must be 'error', 'drop-rows' or 'drop-columns' with strata, paired or "
-            f"clusters; got {PAIRWISE!r}"
+            "missing must be 'error', 'drop-rows' or 'drop-columns' with strata, paired, "
+            f"clusters or weights; got {PAIRWISE!r}"
         )
 
 

@@ -73,11 +73,19 @@ class ColumnSample:
     values: FloatArray
     weights: FloatArray
     unit: float = 1.0
+    weighted: bool = False
 
     @property
     def n(self) -> int:
         """Number of values."""
         return int(self.values.size)
+
+    @cached_property
+    def size(self) -> float:
+        """Number of values; of weighted ones, Kish's effective number 1/Σw²."""
+        if not self.weighted or not self.n:
+            return self.n
+        return float(1 / np.square(self.weights).sum())
 
     @cached_property
     def mean(self) -> float:
@@ -97,7 +105,7 @@ class ColumnSample:
         """The variance in units, with n − 1 degrees; 0 where it is rounding."""
         if self.n < 2:
             return math.nan
-        variance = float(self.weights @ np.square(self.centred)) * self.n / (self.n - 1)
+        variance = float(self.weights @ np.square(self.centred)) * self.size / (self.size - 1)
         largest = float(np.abs(self.values).max()) / self.unit
         return variance if variance > (ROUNDING * largest) ** 2 else 0.0
 
@@ -113,7 +121,7 @@ class ColumnSample:
     @cached_property
     def kurtosis(self) -> float:
         """The kurtosis, unbiased for normal samples; 3 of a sample too small to have one."""
-        n, second = self.n, self.moment(2) if self.n else 0.0
+        n, second = self.size, self.moment(2) if self.n else 0.0
         if n < 4 or self.variance == 0:
             return 3.0
         raw = self.moment(4) / second**2
@@ -122,6 +130,8 @@ class ColumnSample:
     @cached_property
     def median(self) -> float:
         """The median."""
+        if self.weighted and self.n:
+            return float(weighted_quantiles(self.values, self.weights, (0.5,))[0])
         return float(np.median(self.values)) if self.n else math.nan
 
     @property
@@ -158,7 +168,8 @@ class Column:
             present = ~np.isnan(values)
             if not present.all():
                 values, weights = values[present], weights[present]
-            sides.append(ColumnSample(np.asarray(values, dtype=np.float64), weights, unit))
+            values = np.asarray(values, dtype=np.float64)
+            sides.append(ColumnSample(values, weights, unit, sampling.weighted))
         return cls(sides[0], sides[1], sampling, labels)
 
     @cached_property
@@ -203,7 +214,7 @@ class Column:
     @cached_property
     def degrees_of_deviation(self) -> tuple[float, float]:
         """ν of each sample: s² is as precise as that of ν + 1 normal values."""
-        sizes = self.x.n, self.y.n
+        sizes = self.x.size, self.y.size
         both = sum(n * side.kurtosis for n, side in zip(sizes, self.sides, strict=True))
         both /= sum(sizes)
         degrees_of = []
@@ -287,8 +298,8 @@ def location(column: Column) -> Estimate | None:
     if abs(difference) <= ROUNDING * largest:
         difference = 0.0
     error, degrees = column.error(x.centred, y.centred)
-    spare = x.n + y.n - 2
-    weights = (x.n - 1) / spare, (y.n - 1) / spare
+    spare = x.size + y.size - 2
+    weights = (x.size - 1) / spare, (y.size - 1) / spare
     pooled = math.sqrt(weights[0] * x.variance + weights[1] * y.variance)
     if pooled == 0:
         # Two constants: they differ by no number of standard deviations.
@@ -504,8 +515,8 @@ def _unseen_tails(side: ColumnSample) -> float:
     Chosen by simulation, so that tests of normal, exponential, lognormal and t₃ samples keep their
     level from 30 rows on.
     """
-    excess = 1.5 * max(side.kurtosis - 3, 0) / math.sqrt(side.n)
-    return float((1 + 3 / side.n) * (1 + min(excess, 3 / side.n**0.4)))
+    excess = 1.5 * max(side.kurtosis - 3, 0) / math.sqrt(side.size)
+    return float((1 + 3 / side.size) * (1 + min(excess, 3 / side.size**0.4)))
 
 
 def _most_frequent(column: Column) -> float | None:
@@ -579,10 +590,13 @@ def _superiority(column: Column) -> Estimate:
     pooled = np.concatenate([x.values, y.values])
     ranks = stats.rankdata(pooled)
     # The proportion of the other sample below each row, ties counting half.
-    below = (
-        (ranks[: x.n] - stats.rankdata(x.values)) / y.n,
-        (ranks[x.n :] - stats.rankdata(y.values)) / x.n,
-    )
+    if x.weighted:
+        below = _below(x.values, y), _below(y.values, x)
+    else:
+        below = (
+            (ranks[: x.n] - stats.rankdata(x.values)) / y.n,
+            (ranks[x.n :] - stats.rankdata(y.values)) / x.n,
+        )
     probability = float(below[0].mean()) if column.plain else float(x.weights @ below[0])
     influence = below[0] - x.weights @ below[0], below[1] - y.weights @ below[1]
     # A row of Y that exceeds more of X takes from the probability.
@@ -596,20 +610,33 @@ def _superiority(column: Column) -> Estimate:
     )
 
 
+def _below(values: FloatArray, other: ColumnSample) -> FloatArray:
+    """Return the weight of the other sample below each value, that of ties counting half."""
+    order = np.argsort(other.values, kind="stable")
+    running = np.concatenate([[0.0], np.cumsum(other.weights[order])])
+    rising = other.values[order]
+    first, last = (
+        running[np.searchsorted(rising, values, side=side)] for side in ("left", "right")
+    )
+    return np.asarray((first + last) / 2)
+
+
 def _largest_gap(column: Column) -> Estimate:
     """Return the largest difference between the proportions of rows up to a value."""
-    x, y = column.sides
     cuts = column.levels[0]
-    shares = []
+    shares: list[FloatArray] = []
+    sizes: list[float] = []
     for side in column.sides:
         order = np.argsort(side.values, kind="stable")
         running = np.concatenate([[0.0], np.cumsum(side.weights[order])])
-        shares.append(running[np.searchsorted(side.values[order], cuts, side="right")])
+        at_cuts = np.searchsorted(side.values[order], cuts, side="right")
+        shares.append(running[at_cuts])
+        sizes.append(_rows_behind(side, order, running, at_cuts))
     gaps = shares[0] - shares[1]
     at = int(np.abs(gaps).argmax())
     values = float(min(shares[0][at], 1.0)), float(min(shares[1][at], 1.0))
     effect = values[0] - values[1]
-    root = math.sqrt(x.n * y.n / (x.n + y.n))
+    root = math.sqrt(sizes[0] * sizes[1] / (sizes[0] + sizes[1]))
 
     def limits(confidence: float) -> tuple[float, float]:
         half = float(special.kolmogi(1 - confidence)) / root
@@ -617,3 +644,41 @@ def _largest_gap(column: Column) -> Estimate:
 
     pvalue = float(special.kolmogorov(root * abs(effect)))
     return Estimate(f"proportion up to {cuts[at]:.6g}", effect, values, pvalue, limits)
+
+
+def _rows_behind(
+    side: ColumnSample, order: IntArray, running: FloatArray, at_cuts: IntArray
+) -> float:
+    """Return n; of weighted rows, those as many of which F̂ would be as precise where it is least.
+
+    The variance Σ w²(1(x ≤ t) − F̂(t))² of F̂(t) is that of n equal rows at most 1/(4n).
+    """
+    if not side.weighted:
+        return side.n
+    squares = np.concatenate([[0.0], np.cumsum(np.square(side.weights[order]))])[at_cuts]
+    share = running[at_cuts]
+    variance = squares * (1 - 2 * share) + share**2 * float(np.square(side.weights).sum())
+    return float(min(1 / (4 * max(float(variance.max()), ROUNDING)), side.size))
+
+
+def weighted_quantiles(
+    values: FloatArray, weights: FloatArray, levels: Sequence[float]
+) -> FloatArray:
+    """Return quantiles of values with weights that add up to 1.
+
+    The smallest value up to which the weight is at least the level; where it is the level itself,
+    half way to the next value, as the median of an even number of rows is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weighted_quantiles(np.array([3.0, 1.0, 2.0]), np.array([0.5, 0.25, 0.25]), (0.4, 0.5))
+    array([2. , 2.5])
+    """
+    order = np.argsort(values, kind="stable")
+    rising, running = values[order], np.cumsum(weights[order])
+    asked = np.asarray(levels) * running[-1]
+    last = rising.size - 1
+    low = np.minimum(np.searchsorted(running, asked * (1 - ROUNDING), side="left"), last)
+    high = np.minimum(np.searchsorted(running, asked * (1 + ROUNDING), side="right"), last)
+    return np.asarray((rising[low] + rising[high]) / 2)

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse, special
 
-from tellapart.arrays import FloatArray, IntArray
+from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.data.design import Design
 
 CONFIDENCE = 0.95
@@ -151,6 +151,10 @@ def holm(pvalues: Sequence[float], n_hypotheses: int) -> FloatArray:
 #     strata      w = ω_h/n_h, Σ_h ω_h = 1;        the same, within each stratum about its mean
 #     pairs       w = 1/n;                         that of the differences within pairs
 #
+# Weights of rows, as of a survey, take the place of 1/n, and the variances are those of the
+# linearised estimators. Degrees of freedom are those of Kish's effective number of units,
+# (Σ_g W_g)²/Σ_g W_g² with W_g the weight of a unit, less one.
+#
 # ω_h ∝ n_xh n_yh/(n_xh + n_yh): both samples count strata alike, so that strata which differ from
 # each other make no difference between the samples. Strata that are small on average are treated as
 # pairs are: the difference within each is one independent value.
@@ -193,6 +197,11 @@ class Sampling(Protocol):
         """Whether rows of a sample count differently, so that strata count alike in both."""
         ...
 
+    @property
+    def weighted(self) -> bool:
+        """Whether rows have weights of their own, which every estimate takes into account."""
+        ...
+
     def within_strata(self, sample: int, values: FloatArray) -> FloatArray:
         """Return values (rows × columns) less the means of the sample within each stratum."""
         ...
@@ -222,6 +231,7 @@ class IndependentRows:
 
     dependent = False
     standardised = False
+    weighted = False
 
     def within_strata(self, sample: int, values: FloatArray) -> FloatArray:  # noqa: ARG002
         """Return values less their means."""
@@ -264,16 +274,24 @@ class DesignedRows:
     units: tuple[IntArray, IntArray]
     blocks: tuple[IntArray, IntArray]
     dependent: bool
+    weighted: bool = False
 
     @property
     def standardised(self) -> bool:
-        """Whether rows of a sample count differently."""
+        """Whether rows of a sample count differently by their strata."""
+        if self.weighted and not max(int(own.max()) for own in self.blocks):
+            return False
         return any(bool(np.ptp(own) > 1e-9 * own.max()) for own in self.row_weights)
 
     def within_strata(self, sample: int, values: FloatArray) -> FloatArray:
         """Return values less the means of the sample within each stratum."""
         blocks = self.blocks[sample]
         n_blocks = int(blocks.max()) + 1
+        if self.weighted:
+            own = self.row_weights[sample]
+            totals = np.bincount(blocks, own, minlength=n_blocks)[:, np.newaxis]
+            sums = _sums(blocks, own[:, np.newaxis] * values, n_blocks)
+            return np.asarray(values - (sums / np.where(totals > 0, totals, 1.0))[blocks])
         counts = np.maximum(np.bincount(blocks, minlength=n_blocks), 1)[:, np.newaxis]
         return np.asarray(values - (_sums(blocks, values, n_blocks) / counts)[blocks])
 
@@ -290,12 +308,20 @@ class DesignedRows:
             n_blocks = len(x)
             factor = n_blocks / max(n_blocks - 1, 1)
             of_x, of_y, both = (factor * np.square(part).sum(axis=0) for part in (x, y, x - y))
-            degrees = np.full(both.shape, max(n_blocks - 1.0, LEAST_DEGREES))
+            most = n_blocks - 1.0
+            if self.weighted:
+                most = min(self._effective(0), self._effective(1)) - 1
+            degrees = np.full(both.shape, max(most, LEAST_DEGREES))
             return Errors((of_x, of_y), (degrees, degrees), both, degrees)
         parts = [
             _within_blocks(blocks, units, own)
             for blocks, units, own in zip(self.blocks, self.units, weighted, strict=True)
         ]
+        if self.weighted:
+            parts = [
+                (of, np.clip(degrees, LEAST_DEGREES, max(self._effective(k) - 1, LEAST_DEGREES)))
+                for k, (of, degrees) in enumerate(parts)
+            ]
         return independent_errors(parts[0][0], parts[1][0], parts[0][1], parts[1][1])
 
     def parts(self, influence_x: FloatArray, influence_y: FloatArray) -> FloatArray:
@@ -310,6 +336,11 @@ class DesignedRows:
             scale = np.sqrt(np.where(size > 1, size / np.maximum(size - 1, LEAST_DEGREES), 1.0))
             centred.append(deviations * scale[block, np.newaxis])
         return np.concatenate([centred[0], -centred[1]])
+
+    def _effective(self, sample: int) -> float:
+        """Return Kish's effective number of independent units."""
+        units = self.blocks if self.dependent else self.units
+        return float(1 / np.square(np.bincount(units[sample], self.row_weights[sample])).sum())
 
     def _weighted(
         self, influence_x: FloatArray, influence_y: FloatArray
@@ -340,6 +371,8 @@ def sampling_of(design: Design | None) -> Sampling:
         (shared / np.maximum(count, 1))[blocks]
         for blocks, count in zip((x, y), counts, strict=True)
     ]
+    if design.weights is not None:
+        weights = _weighted_strata((x, y), design.weights, both)
     units = [np.unique(units, return_inverse=True)[1] for units in design.units]
     smallest = np.stack(
         [_units_in_blocks(b, u, names.size) for b, u in zip((x, y), units, strict=True)]
@@ -347,7 +380,27 @@ def sampling_of(design: Design | None) -> Sampling:
     dependent = design.paired is not None or (
         names.size > 1 and float(smallest.mean()) < FEWEST_UNITS
     )
-    return DesignedRows((weights[0], weights[1]), (units[0], units[1]), (x, y), dependent)
+    weighted = design.weights is not None
+    return DesignedRows((weights[0], weights[1]), (units[0], units[1]), (x, y), dependent, weighted)
+
+
+def _weighted_strata(
+    blocks: tuple[IntArray, IntArray], weights: tuple[FloatArray, FloatArray], both: BoolArray
+) -> list[FloatArray]:
+    """Return weights of rows that add up to 1, those of each stratum to the same in both samples.
+
+    Strata count by their weight in both samples as they count by their rows without weights.
+    """
+    totals = np.stack(
+        [np.bincount(k, own, minlength=both.size) for k, own in zip(blocks, weights, strict=True)]
+    )
+    all_rows = np.where(totals.sum(axis=0) > 0, totals.sum(axis=0), 1.0)
+    shared = np.where(both, totals[0] * totals[1] / all_rows, 0.0)
+    shared = shared / shared.sum()
+    return [
+        own * (shared / np.where(total > 0, total, 1.0))[k]
+        for k, own, total in zip(blocks, weights, totals, strict=True)
+    ]
 
 
 def independent_errors(

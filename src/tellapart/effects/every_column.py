@@ -48,7 +48,7 @@ class Moments:
     Moments of parts of the rows are merged by `merged`.
     """
 
-    n: IntArray
+    n: IntArray | FloatArray
     mean: FloatArray
     second: FloatArray
     third: FloatArray
@@ -57,8 +57,18 @@ class Moments:
     unit: FloatArray
 
     @classmethod
-    def of(cls, values: FloatArray, unit: FloatArray, weights: FloatArray | None = None) -> Moments:
-        """Return the moments of rows × columns, NaN where missing; weights add up to 1."""
+    def of(
+        cls,
+        values: FloatArray,
+        unit: FloatArray,
+        weights: FloatArray | None = None,
+        *,
+        effective: bool = False,
+    ) -> Moments:
+        """Return the moments of rows × columns, NaN where missing; weights add up to 1.
+
+        With `effective`, n is Kish's effective number of rows, 1/Σw².
+        """
         missing = np.isnan(values)
         n = values.shape[0] - missing.sum(axis=0)
         any_missing = bool(missing.any())
@@ -86,7 +96,7 @@ class Moments:
         squares = np.square(centred)
         mean = np.where(n > 0, (start + rest) * unit, np.nan)
         return cls(
-            n,
+            1 / np.square(np.broadcast_to(weights, values.shape)).sum(axis=0) if effective else n,
             mean,
             mean_of(squares),
             mean_of(squares * centred),
@@ -476,7 +486,8 @@ def block_moments(
 ) -> tuple[tuple[Moments, Moments], tuple[Moments, Moments], Precision]:
     """Return raw moments of both samples, those that effects compare, and their precision.
 
-    Under a design with strata the latter are weighted, so that strata count alike in both.
+    Under a design with strata the latter are weighted, so that strata count alike in both; where
+    rows have weights of their own, n of the latter is effective.
     """
     largest = np.maximum(
         *(np.abs(own).max(axis=0, initial=0.0, where=~np.isnan(own)) for own in values)
@@ -486,8 +497,11 @@ def block_moments(
     if isinstance(sampling, IndependentRows):
         return raw, raw, independent_precision(*raw)
     compared = raw
-    if sampling.standardised:
-        weighted = [Moments.of(own, unit, sampling.weights(k, own)) for k, own in enumerate(values)]
+    if sampling.standardised or sampling.weighted:
+        weighted = [
+            Moments.of(own, unit, sampling.weights(k, own), effective=sampling.weighted)
+            for k, own in enumerate(values)
+        ]
         compared = weighted[0], weighted[1]
     return raw, compared, designed_precision(*compared, values, sampling)
 

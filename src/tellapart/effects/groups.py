@@ -35,6 +35,7 @@ import numpy as np
 from scipy import optimize, special
 
 from tellapart.arrays import BoolArray, FloatArray
+from tellapart.effects.columns import weighted_quantiles
 from tellapart.effects.estimate import (
     Errors,
     Estimate,
@@ -103,7 +104,8 @@ class GroupSample:
             values, weights = values[present], weights[present]
         if not len(values):
             return cls(values, values, weights, present, 1.0, 0.0)
-        ranks, frequent, shares = zip(*map(_ranks, values.T), strict=True)
+        own = weights[:, 0] if sampling.weighted else None
+        ranks, frequent, shares = zip(*(_ranks(one, own) for one in values.T), strict=True)
         expected = len(values) * math.prod(1 - share for share in shares)
         counted = np.count_nonzero((values != frequent).all(axis=1))
         informative = max(float(counted), expected)
@@ -266,7 +268,11 @@ def three_way_interaction(group: Group) -> Estimate | None:
         return None
     means, influences, floors = [], [], []
     for side in group.sides:
-        signs = np.sign(side.values - np.median(side.values, axis=0))
+        middle = np.median(side.values, axis=0)
+        if group.sampling.weighted:
+            own = side.weights[:, 0]
+            middle = np.concatenate([weighted_quantiles(one, own, (0.5,)) for one in side.values.T])
+        signs = np.sign(side.values - middle)
         scores = np.stack([signs, special.ndtri(side.ranks)], axis=1)
         if (np.ptp(scores, axis=0) == 0).any():
             return None
@@ -450,8 +456,13 @@ def _least_variance(side: GroupSample) -> float:
     return max(side.most_frequent, LEAST_VARIANCE) / max(rows - 3, 1.0)
 
 
-def _ranks(values: FloatArray) -> tuple[FloatArray, float, float]:
-    """Return (rank − 1/2)/n of each value, the most frequent value, and its proportion."""
+def _ranks(
+    values: FloatArray, weights: FloatArray | None = None
+) -> tuple[FloatArray, float, float]:
+    """Return (rank − 1/2)/n of each value, the most frequent value, and its proportion.
+
+    With weights, which add up to 1, the weight below each value and half of that at it.
+    """
     n, order = values.size, values.argsort()
     rising = values[order]
     starts = np.flatnonzero(np.concatenate([[True], rising[1:] != rising[:-1]]))
@@ -459,5 +470,12 @@ def _ranks(values: FloatArray) -> tuple[FloatArray, float, float]:
     counts = ends - starts
     ranks = np.empty(n)
     ranks[order] = np.repeat((starts + ends) / (2 * n), counts)
+    if weights is not None:
+        running = np.concatenate([[0.0], np.cumsum(weights[order])])
+        running /= running[-1]
+        ranks[order] = np.repeat((running[starts] + running[ends]) / 2, counts)
+        best = int((running[ends] - running[starts]).argmax())
+        share = float(running[ends[best]] - running[starts[best]])
+        return ranks, float(rising[starts[best]]), share
     best = int(counts.argmax())
     return ranks, float(rising[starts[best]]), float(counts[best] / n)

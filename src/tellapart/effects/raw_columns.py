@@ -45,6 +45,16 @@ class RawColumns:
         """How rows were drawn."""
         return sampling_of(self._samples.design)
 
+    @cached_property
+    def own_weights(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The weights of the rows of X, of Y and of all rows, each adding up to 1."""
+        design = self._samples.design
+        assert design is not None
+        assert design.weights is not None
+        x, y = design.weights
+        both = np.concatenate([x, y])
+        return x / x.sum(), y / y.sum(), both / both.sum()
+
     @property
     def pattern(self) -> MissingPattern | None:
         """Where values are missing."""

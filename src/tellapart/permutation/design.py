@@ -86,6 +86,9 @@ class Units:
         Draws the labels; None: every permutation within blocks is as likely as any other.
     keys : array of length G, or None
         The numbers by which the scheme knows the units.
+    within : pair of arrays or None
+        What every row of X and of Y counts for, in multiples of the mean of its unit, where rows
+        of one unit have different weights.
     """
 
     of_rows: tuple[IntArray, IntArray]
@@ -98,6 +101,7 @@ class Units:
     keeps_label: BoolArray | None = None
     scheme: PermutationScheme | None = None
     keys: IntArray | None = None
+    within: tuple[FloatArray, FloatArray] | None = None
 
     @cached_property
     def counts(self) -> FloatArray:
@@ -215,7 +219,8 @@ class Units:
     def sums_of(self, rows: Singles) -> FloatArray:
         """Return S̃ (G, F) of features of all rows (N, F), those of X first."""
         unit = np.concatenate(self.of_rows)
-        entries = (np.ones(unit.size), (unit, np.arange(unit.size)))
+        each = np.ones(unit.size) if self.within is None else np.concatenate(self.within)
+        entries = (each, (unit, np.arange(unit.size)))
         sums = sparse.csr_array(entries, shape=(self.size, unit.size)) @ rows.astype(np.float64)
         if self.row_weights is not None:
             sums *= self.row_weights[:, np.newaxis]
@@ -275,6 +280,28 @@ def weighed(units: Units, likeness: float) -> Units:
     rows = units.rows if units.members is None else units.rows / units.members
     weights = 1 / (1 + (rows - 1) * likeness)
     return replace(units, row_weights=weights * (units.rows.sum() / (weights @ units.rows)))
+
+
+def weighed_by_rows(units: Units, weights: tuple[FloatArray, FloatArray]) -> Units:
+    """Return the units with the weights of their rows, which move with them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> units = Units((np.array([0, 0]), np.array([1])), np.array([2, 1]), np.zeros(2, int), (1, 1))
+    >>> units = weighed_by_rows(units, (np.array([1.0, 3.0]), np.array([2.0])))
+    >>> units.counts.tolist(), units.within[0].tolist()
+    ([2.0, 1.0], [0.5, 1.5])
+    """
+    unit = np.concatenate(units.of_rows)
+    each = np.concatenate(weights)
+    own = np.bincount(unit, each) / units.rows
+    within = np.split(each / own[unit], [weights[0].size])
+    if units.row_weights is not None:
+        own = own * units.row_weights
+    own *= units.rows.sum() / (own @ units.rows)
+    alike = bool((units.rows == 1).all())
+    return replace(units, row_weights=own, within=None if alike else (within[0], within[1]))
 
 
 SHARES = (LARGER_SHARE, 15, 10, 7, 5, 3, 2, 1)

@@ -26,7 +26,13 @@ from scipy import special
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.data.design import Design
 from tellapart.data.samples import Samples
-from tellapart.permutation.design import Units, permute_units, units_of, weighed
+from tellapart.permutation.design import (
+    Units,
+    permute_units,
+    units_of,
+    weighed,
+    weighed_by_rows,
+)
 from tellapart.permutation.labels import (
     Bins,
     TwoSampleSums,
@@ -125,6 +131,11 @@ class DesignUnits(Bins):
         rows = slice(first_row, first_row + count)
         first = sample * self.n_bins_of[0]
         return self.units.of_rows[sample][rows] - first, self.places[sample][rows]
+
+    def weights_within(self, sample: int, first_row: int, count: int) -> FloatArray | None:
+        """Return what some rows count for in their unit, whose mean is 1; None where all do."""
+        within = self.units.within
+        return None if within is None else within[sample][first_row : first_row + count]
 
     def further(self, count: int, rng: np.random.Generator) -> DesignUnits | None:
         """Return so many further permutations of the labels of the units.
@@ -265,7 +276,10 @@ class DesignUnits(Bins):
 
 def design_units(design: Design, rng: np.random.Generator) -> Units:
     """Return the units of a design, with what their rows count for."""
-    return weighed(units_of(design, rng), design.likeness)
+    units = units_of(design, rng)
+    if design.weights is not None:
+        return weighed_by_rows(units, design.weights)
+    return weighed(units, design.likeness)
 
 
 def draw_design_units(design: Design, n_permutations: int, rng: np.random.Generator) -> DesignUnits:

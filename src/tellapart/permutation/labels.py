@@ -380,6 +380,10 @@ class Bins(Labels):
         at = order // size
         return np.minimum(at, bins), order - at * size
 
+    def weights_within(self, sample: int, first_row: int, count: int) -> FloatArray | None:  # noqa: ARG002
+        """Return what some rows count for in their bin; None where all count alike."""
+        return None
+
     def adjust(self, x: Singles, y: Singles) -> None:
         """Adjust sums over the bins of X and of Y in place for what their blocks have in common."""
 

@@ -213,6 +213,10 @@ def _facts(result: TestResult) -> list[tuple[str, str]]:
         facts.append(("Design", result.held_out.design.describe()))
         if any(result.held_out.design.left_out):
             facts.append(("Not used", result.held_out.design.describe_left_out()))
+        if result.held_out.design.weights is not None:
+            sizes = result.held_out.design.describe_weights()
+            facts.append(("Effective sample sizes", sizes))
+            facts.append(("Weights", "all numbers are weighted; figures show rows as they are"))
     return facts
 
 

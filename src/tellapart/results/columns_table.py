@@ -23,8 +23,10 @@ from tellapart.data.column_store import extremes_of, rows_of
 from tellapart.data.missing import MissingPattern
 from tellapart.data.row_stores import ArrayRows, block_rows
 from tellapart.data.samples import Samples
+from tellapart.effects.columns import weighted_quantiles
 from tellapart.effects.estimate import IndependentRows, Sampling
 from tellapart.effects.every_column import (
+    QUARTILES,
     Moments,
     Precision,
     block_moments,
@@ -57,10 +59,21 @@ PSEUDOCOUNT = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """How many rows of each sample have each level of a column: (2 × levels)."""
+    """How many rows of each sample have each level of a column: (2 × levels).
+
+    `weighted` are the proportions in X, in Y and in all rows where rows have weights (3 × levels).
+    """
 
     labels: tuple[str, ...]
     counts: IntArray
+    weighted: FloatArray | None = None
+
+    @property
+    def proportions(self) -> FloatArray:
+        """The proportion of each level in each sample, (2 × levels)."""
+        if self.weighted is not None:
+            return self.weighted[:2]
+        return np.asarray(self.counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +130,7 @@ class ColumnsTable:
 
     def proportions(self, name: str) -> FloatArray:
         """Return the proportion of each level of a column in each sample, (2 × levels)."""
-        counts = self.levels[name].counts
-        return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
+        return self.levels[name].proportions
 
 
 def describe_columns(samples: Samples, *, ordered: bool = True) -> ColumnsTable:
@@ -179,18 +191,29 @@ class _Builder:
         values = raw.values(columns)
         sampling = raw.sampling
         moments, compared, precision = block_moments(values, sampling)
+        shown = None
+        if sampling.weighted:
+            sides = zip((*values, np.concatenate(values)), raw.own_weights, strict=True)
+            of_x, of_y, both = (
+                Moments.of(side, moments[0].unit, own[:, np.newaxis], effective=True)
+                for side, own in sides
+            )
+            shown = of_x, of_y, both
         low = np.fmin(*(np.fmin.reduce(own, axis=0) for own in values))
         high = np.fmax(*(np.fmax.reduce(own, axis=0) for own in values))
         hits = np.array([[(own == end).sum(axis=0) for own in values] for end in (low, high)])
         nonzero = np.array([((own != 0) & ~np.isnan(own)).sum(axis=0) for own in values])
         self.add_moments(
             np.array(columns), moments, compared, precision, (low, high), hits, nonzero,
-            plain=isinstance(sampling, IndependentRows),
+            plain=isinstance(sampling, IndependentRows), shown=shown,
         )  # fmt: skip
         numeric = [k for k, column in enumerate(columns) if not self._categorical[column]]
         if ordered and numeric:
             x, y = (own[:, numeric] for own in values)
-            self.add_quartiles((x, y), np.array(columns)[numeric])
+            if sampling.weighted:
+                self._add_weighted_quartiles((x, y), np.array(columns)[numeric], raw.own_weights)
+            else:
+                self.add_quartiles((x, y), np.array(columns)[numeric])
         for k, column in enumerate(columns):
             if not self._categorical[column]:
                 continue
@@ -199,7 +222,17 @@ class _Builder:
             counts = np.array([count_codes(own, n_levels) for own in codes])
             plain = isinstance(sampling, IndependentRows)
             weighted = None if plain else _weighted(codes, sampling, n_levels)
-            self.add_levels(column, counts, weighted)
+            shares = None
+            if sampling.weighted:
+                shares = np.stack(
+                    [
+                        np.bincount(own.astype(np.intp), weights, minlength=n_levels) * 1.0
+                        for own, weights in zip(
+                            (*codes, np.concatenate(codes)), raw.own_weights, strict=True
+                        )
+                    ]
+                )
+            self.add_levels(column, counts, weighted, shares)
 
     def add_moments(
         self,
@@ -212,10 +245,14 @@ class _Builder:
         nonzero: IntArray,
         *,
         plain: bool,
+        shown: tuple[Moments, Moments, Moments] | None = None,
     ) -> None:
-        """Describe some columns by their moments; `hits` is how often the ends occur."""
+        """Describe some columns by their moments; `hits` is how often the ends occur.
+
+        `shown` are the moments to be given for X, Y and all rows, where rows have weights.
+        """
         n = np.stack([side.n for side in moments])
-        both = moments[0].merged(moments[1])
+        weighted, shown = shown is not None, shown or (*moments, moments[0].merged(moments[1]))
         self._n[:, columns], self._nonzero[:, columns] = n, nonzero
         effects = number_effects(*compared, precision)
         low, high = ends
@@ -232,7 +269,7 @@ class _Builder:
             effects = replace(effects, difference=np.where(binary, of_two, effects.difference))
         numeric = ~self._categorical[columns]
         kept = columns[numeric]
-        for k, side in enumerate((*moments, both)):
+        for k, side in enumerate(shown):
             self._mean[k, kept] = side.mean[numeric]
             self._deviation[k, kept] = side.deviation[numeric]
         self._difference[:, kept] = effects.difference[:, numeric]
@@ -250,14 +287,27 @@ class _Builder:
             elif binary[k]:
                 self._types[column] = BINARY
                 labels = f"{low[k]:.10g}", f"{high[k]:.10g}"
-                self._levels[self._names[column]] = Levels(labels, hits[:, :, k].T.copy())
+                shares = None
+                if weighted:
+                    larger = np.array([side.mean[k] - low[k] for side in shown])
+                    larger = np.clip(larger / (high[k] - low[k]), 0.0, 1.0)
+                    shares = np.stack([1 - larger, larger], axis=1)
+                self._levels[self._names[column]] = Levels(labels, hits[:, :, k].T.copy(), shares)
 
     def add_levels(
-        self, column: int, counts: IntArray, weights: tuple[FloatArray, FloatArray] | None
+        self,
+        column: int,
+        counts: IntArray,
+        weights: tuple[FloatArray, FloatArray] | None,
+        shares: FloatArray | None = None,
     ) -> None:
-        """Describe a categorical column by the counts of its levels, (2 × levels)."""
+        """Describe a categorical column by the counts of its levels, (2 × levels).
+
+        `weights` are the proportions that are compared under a design, `shares` those of rows with
+        weights of their own.
+        """
         name = self._names[column]
-        self._levels[name] = Levels(self._categories[name], counts)
+        self._levels[name] = Levels(self._categories[name], counts, shares)
         n = int(counts[0].sum()), int(counts[1].sum())
         if min(n) == 0:
             self._types[column] = EMPTY
@@ -268,6 +318,18 @@ class _Builder:
         """Take in the quartiles of some columns of numbers."""
         for k, side in enumerate(sorted_columns(values)):
             self._quartiles[k][:, columns] = quartiles(side)
+
+    def _add_weighted_quartiles(
+        self,
+        values: tuple[FloatArray, FloatArray],
+        columns: IntArray,
+        weights: tuple[FloatArray, FloatArray, FloatArray],
+    ) -> None:
+        """Take in the quartiles of some columns of numbers, of rows with weights."""
+        sides = zip((*values, np.concatenate(values)), weights, strict=True)
+        for k, (side, own) in enumerate(sides):
+            for column, one in zip(columns, side.T, strict=True):
+                self._quartiles[k][:, column] = weighted_quantiles(one, own, QUARTILES)
 
     def add_sums(self, fold: _Fold, x: _Sums, y: _Sums) -> None:
         """Describe all columns by sums over independent rows."""
@@ -531,6 +593,11 @@ def table_columns(
     for name, values in (("smd", table.difference), ("sd_ratio", table.ratio)):
         for end, row in zip(("", "_low", "_high"), values, strict=True):
             found[f"{name}{end}"] = row.tolist()
+    if fold_change is not None and result.effective_sizes is not None:
+        raise InputError(
+            "log2_fold_change must be left out with weights: proportions of rows that express have "
+            f"no weighted form; got {fold_change!r}"
+        )
     if fold_change is not None:
         found["log2_fold_change"] = table.log2_fold_changes(fold_change, added).tolist()
         for k, side in enumerate(SIDES):

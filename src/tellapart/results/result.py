@@ -225,6 +225,12 @@ class TestResult(Exports, Removals):
         return {} if self.scan is None else dict(self.scan.variable_pvalues)
 
     @property
+    def effective_sizes(self) -> tuple[float, float] | None:
+        """Kish's effective sample sizes, (Σw)²/Σw²; None where all rows count alike."""
+        design = self.held_out.design
+        return None if design is None else design.effective_sizes
+
+    @property
     def column_tests(self) -> ColumnTests | None:
         """Unadjusted and adjusted p-value and q-value of every column; None without a scan."""
         return None if self.scan is None else self.scan.column_tests
@@ -635,6 +641,15 @@ def _design_record(design: Design | None) -> dict[str, Any] | None:
         "n_units": list(design.n_units),
         "left_out": list(design.left_out),
         "described": design.describe(),
+        **(
+            {}
+            if design.effective_sizes is None
+            else {
+                "weights": design.weights_name or "given",
+                "effective_sizes": list(design.effective_sizes),
+                "weightless": list(design.weightless),
+            }
+        ),
     }
 
 

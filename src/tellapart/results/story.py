@@ -231,6 +231,8 @@ def describe_evidence(result: TestResult) -> list[str]:
         lines.append(f"Design: {safe(design.describe())}.")
         if any(design.left_out):
             lines.append(f"Not used: {design.describe_left_out()}.")
+        if design.weights is not None:
+            lines.append(f"Effective sample sizes: {design.describe_weights()}.")
     lines += describe_missing(result)
     lines += result.held_out.notes.lines()
     if result.selection.constant:

@@ -227,9 +227,11 @@ def _level_places(data: ColumnsTable, name: str, asked: TableOneSettings) -> lis
 
 
 def _count(data: ColumnsTable, name: str, place: int, side: int, digits: int) -> str:
-    counts = data.levels[name].counts
+    counts, weighted = data.levels[name].counts, data.levels[name].weighted
     own = counts.sum(axis=0) if side == BOTH else counts[side]
     share = 100 * int(own[place]) / max(int(own.sum()), 1)
+    if weighted is not None:
+        share = 100 * float(weighted[2 if side == BOTH else side, place])
     return f"{int(own[place]):,} ({share:.{digits}f})"
 
 
@@ -252,6 +254,12 @@ def _difference(data: ColumnsTable, k: int) -> list[str]:
 
 def _note(result: TestResult, asked: TableOneSettings, tests: Sequence[str]) -> str:
     parts = []
+    if result.effective_sizes is not None:
+        x, y = result.effective_sizes
+        parts.append(
+            "Counts are of rows; percentages, means, SDs and quartiles are weighted (effective "
+            f"sample sizes {x:,.1f} and {y:,.1f})."
+        )
     if asked.smd:
         parts.append(
             "SMD: standardised mean difference (Hedges' g; of two values the difference of "

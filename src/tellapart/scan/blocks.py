@@ -323,9 +323,11 @@ class _Seen:
             of_rows, n_present = full(self.lengths[1 + sample])
             at, _ = labels.of_rows(sample, 0, of_rows.size)
             count = labels.n_bins_of[sample] + 1
+            within = labels.weights_within(sample, 0, of_rows.size)
+            each = (n_present > 0) * (1.0 if within is None else within)
             sums = [
                 np.bincount(at, weights, minlength=count)[:, np.newaxis].astype(np.float32)
-                for weights in (score.of(of_rows) * (n_present > 0), n_present > 0)
+                for weights in (score.of(of_rows) * each, each)
             ]
             sides.append(sums)
         (x, of_x), (y, of_y) = sides

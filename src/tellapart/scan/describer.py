@@ -72,6 +72,9 @@ class Described:
                 "SD": (_deviation(x.values), _deviation(y.values)),
                 "median": (x.median, y.median),
             }
+            if column.sampling.weighted:
+                statistics["mean"] = x.mean, y.mean
+                statistics["SD"] = x.deviation, y.deviation
         many_levels = column.labels is not None and column.levels[0].size > FEWEST_LEVELS
         effects = {}
         for kind in kinds_of(column.type, ANY_COLUMN):

@@ -474,6 +474,23 @@ class UnitForms(RowForms):
         there = np.arange(self.rows_per_bin) < self.labels.units.rows[:, np.newaxis]
         return np.flatnonzero(there.ravel())
 
+    @cached_property
+    def _weights_within(self) -> FloatArray | None:
+        """What the rows that were kept count for, their mean in each unit 1; None: all count 1."""
+        labels, per_unit = self.labels, self.rows_per_bin
+        if labels.units.within is None:
+            return None
+        every = np.zeros(labels.units.size * per_unit)
+        for unit, place, own in zip(
+            labels.units.of_rows, labels.places, labels.units.within, strict=True
+        ):
+            kept = place < per_unit
+            every[unit[kept] * per_unit + place[kept]] = own[kept]
+        of_units = every.reshape(-1, per_unit)
+        used = np.minimum(labels.units.rows, per_unit)
+        of_units *= (used / of_units.sum(axis=1))[:, np.newaxis]
+        return of_units.ravel()[self._order]
+
     def kept_points(self) -> Singles:
         """Return V of the rows that were kept."""
         return np.ascontiguousarray(self.kept_scores() / crowd(self.pool.tables.column))
@@ -506,6 +523,7 @@ class UnitForms(RowForms):
         rows = units.rows
         used = np.minimum(rows, per_unit)
         starts = np.cumsum(used) - used
+        within = self._weights_within
         sums = np.empty((rows.size, rows.size))
         step = max(current_budget().block_entries // max(int(used.sum()), 1) // per_unit, 1)
         for first in range(0, rows.size, step):
@@ -515,7 +533,11 @@ class UnitForms(RowForms):
             if starts.size == used.sum():
                 sums[first:last] = pairwise(some)
                 continue
-            by_column = np.add.reduceat(pairwise(some).astype(np.float64), starts, axis=1)
+            pairs = pairwise(some).astype(np.float64)
+            if within is not None:
+                pairs *= within
+                pairs *= within[some, np.newaxis]
+            by_column = np.add.reduceat(pairs, starts, axis=1)
             sums[first:last] = np.add.reduceat(by_column, starts[first:last] - some.start, axis=0)
         # Of a unit with more rows, those kept stand for all.
         weight = units.counts / used

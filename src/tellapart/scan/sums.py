@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray, Singles
+from tellapart.budget import current_budget
 from tellapart.data.row_stores import block_rows
 from tellapart.data.samples import Samples
 from tellapart.permutation.labels import Bins, TwoSampleSums
@@ -89,6 +90,21 @@ class SampleSums:
                 bins.adjust(mine[kind], theirs[kind])
 
 
+class _SingleRows(Bins):
+    """Rows one by one, of which squares and the like are summed all the same."""
+
+    @property
+    def full(self) -> bool:
+        return True
+
+
+def add_at(sums: Singles, bins: IntArray, rows: Singles) -> None:
+    """Add rows to the sums over their bins, the second axis from the last of both arrays."""
+    order = np.argsort(bins, kind="stable")
+    begin = np.flatnonzero(np.diff(bins[order], prepend=-1))
+    sums[..., bins[order][begin], :] += np.add.reduceat(rows[..., order, :], begin, axis=-2)
+
+
 @dataclass(frozen=True, eq=False)
 class BinSums:
     """The fold that sums up one sample; see `tellapart.data.row_stores.Fold`."""
@@ -120,6 +136,9 @@ class BinSums:
 
     def add(self, held: SampleSums, first_row: int, values: FloatArray) -> SampleSums:
         """Add a block of rows, as they were read where values may be missing."""
+        weights = self.bins.weights_within(self.sample, first_row, values.shape[0])
+        if weights is not None:
+            return self._add_weighted(held, first_row, values, weights)
         requests, as_read = self.requests, values
         if requests.pattern is not None:
             values = requests.pattern.values(as_read)
@@ -139,6 +158,43 @@ class BinSums:
                 self._keep_points(held, scores, rising, place[order])
             if requests.row_lengths:
                 self._keep_lengths(held, scores, first_row + order)
+        return held
+
+    def _add_weighted(
+        self, held: SampleSums, first_row: int, values: FloatArray, weights: FloatArray
+    ) -> SampleSums:
+        """Add rows that count for different weights: each is summed by itself, then weighted."""
+        n_rows, requests = values.shape[0], self.requests
+        each = requests.n_features + (len(SINGLES) + N_DERIVED) * self.tables.size
+        step = max(current_budget().block_entries // each, 1)
+        at, place = self.bins.of_rows(self.sample, first_row, n_rows)
+        for start in range(0, n_rows, step):
+            some = slice(start, min(start + step, n_rows))
+            size = some.stop - some.start
+            alone = replace(
+                self,
+                bins=_SingleRows.of_single_rows((size, 0), bins=(size, 0)),
+                sample=0,
+                requests=replace(
+                    requests, row_lengths=False, points_per_bin=min(requests.points_per_bin, 1)
+                ),
+            )
+            rows = alone.add(alone.start(), 0, values[some])
+            to, own = at[some], weights[some].astype(np.float32)
+            summed = [(held.singles, rows.singles), (held.derived, rows.derived)]
+            summed += zip(held.features, rows.features, strict=True)
+            for sums, of_rows in summed:
+                add_at(sums, to, of_rows[..., :-1, :] * own[:, np.newaxis])
+            per_bin = requests.points_per_bin
+            kept = np.flatnonzero(place[some] < per_bin)
+            if kept.size:
+                held.points[to[kept] * per_bin + place[some][kept]] = rows.points[kept]
+            if requests.row_lengths:
+                clipped = rows.singles[SINGLES.index("clipped"), :-1]
+                held.lengths[0, first_row + start + np.arange(size)] = np.square(clipped).sum(
+                    axis=1
+                )
+                held.lengths[1, first_row + start + np.arange(size)] = self.tables.size
         return held
 
     def merge(self, left: SampleSums, right: SampleSums) -> SampleSums:

@@ -77,6 +77,7 @@ class TestSettings(SelectionSettings):
                     "smallest_effect must be left out with method='split', which has no findings; "
                     f"got {SmallestEffect.of(self.smallest_effect).to_plain()!r}"
                 )
+        self._check_weights()
         check_attainable(self.n_permutations, self.alpha)
         if self.method == "scan" and self.test_size != TestSettings.test_size:
             raise InputError(
@@ -88,6 +89,17 @@ class TestSettings(SelectionSettings):
             raise InputError(
                 "families must be left out with method='split', which has no families; "
                 f"got {self.families!r}"
+            )
+
+    def _check_weights(self) -> None:
+        """Raise where weights come with what has no weighted form."""
+        if self.design.weights is None:
+            return
+        if not self.by_evidence:
+            raise InputError(
+                "weights need method='scan' with kernel, solver and nonnegative left out: the "
+                "scan and the selection by evidence have a weighted form, kernels have none; "
+                f"got method={self.method!r}, kernel={self.kernel!r}, solver={self.solver!r}"
             )
 
     @property

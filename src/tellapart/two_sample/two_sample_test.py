@@ -47,6 +47,7 @@ def two_sample_test(
     paired: bool | str | Sequence[object] = False,
     clusters: object = None,
     design: object = None,
+    weights: object = None,
     labels: tuple[str, str] = DEFAULT_LABELS,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
@@ -145,6 +146,13 @@ def two_sample_test(
         shifts in time: an object with a `name` and a method `draw(units, n_permutations, rng)`, or
         the name of one that `tellapart.data.design.register_scheme` has added. See
         :doc:`/developers/own_design`.
+    weights : str, pair of arrays, or None
+        Weights of the rows, such as those of a survey: a column of both tables, which is then not
+        compared, or one array per sample; finite, at least 0, and up to one factor for both
+        samples. Every row is permuted with its weight; statistics, effects and intervals are
+        weighted. The p-value is valid where (row, weight) pairs are exchangeable between the
+        samples under H₀: rows were drawn and weighted by one mechanism in both. It is not where
+        weights are made to remove a difference between the samples. See :doc:`/howto/weights`.
     labels : pair of str
         The names of the two samples.
     random_state : int, numpy Generator or None
@@ -204,7 +212,7 @@ def two_sample_test(
     ...     print(finding.summary())
     x2: SD 1.018 in X, 2.979 in Y; SD ratio 0.34 (95 % CI 0.27 to 0.43), p ≤ 0.001
     """
-    labelling = DesignArguments(strata, paired, clusters, design)
+    labelling = DesignArguments(strata, paired, clusters, design, weights)
     settings = settings_from(TestSettings, locals(), design=labelling)
     return compare_tables(X, Y, settings, check_labels(labels), missing=missing, keep=keep)
 
