@@ -131,6 +131,8 @@ class TakenLabels:
                 _check_length(WEIGHTS, "weight", self.weights[side].size, size, titles[side])
                 labels = replace(labels, weights=self.weights[side])
             every.append(labels)
+        if self.weights is not None and all(bool((own == 1).all()) for own in self.weights):
+            return [replace(labels, weights=None) for labels in every]
         return every
 
 
@@ -230,10 +232,8 @@ def read_labels(argument: str, values: object) -> list[object]:
     return list(listed.tolist())
 
 
-def check_weights(
-    sides: Sequence[Sequence[object]], titles: Sequence[str]
-) -> list[FloatArray] | None:
-    """Return the weights of the rows of every table, the largest 1; None where all are equal.
+def check_weights(sides: Sequence[Sequence[object]], titles: Sequence[str]) -> list[FloatArray]:
+    """Return the weights of the rows of every table, the largest 1.
 
     >>> check_weights([[2, 1.0], [4]], ("X", "Y"))
     [array([0.5 , 0.25]), array([1.])]
@@ -254,8 +254,6 @@ def check_weights(
     largest = max(float(own.max(initial=0.0)) for own in every)
     if not largest:
         raise InputError("weights must not all be 0")
-    if all(bool((own == largest).all()) for own in every):
-        return None
     return [own / largest for own in every]
 
 

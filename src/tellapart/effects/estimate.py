@@ -152,8 +152,9 @@ def holm(pvalues: Sequence[float], n_hypotheses: int) -> FloatArray:
 #     pairs       w = 1/n;                         that of the differences within pairs
 #
 # Weights of rows, as of a survey, take the place of 1/n, and the variances are those of the
-# linearised estimators. Degrees of freedom are those of Kish's effective number of units,
-# (Σ_g W_g)²/Σ_g W_g² with W_g the weight of a unit, less one.
+# linearised estimators, Σ_g (Σ_{i∈g} w_i ψ_i)²/(1 − W_g) with W_g the weight of a unit: HC2 of
+# weighted least squares, and what is above where all weigh the same. Degrees of freedom are Kish's
+# effective number of units, 1/Σ_g W_g², less one.
 #
 # ω_h ∝ n_xh n_yh/(n_xh + n_yh): both samples count strata alike, so that strata which differ from
 # each other make no difference between the samples. Strata that are small on average are treated as
@@ -163,6 +164,7 @@ def holm(pvalues: Sequence[float], n_hypotheses: int) -> FloatArray:
 FEWEST_UNITS = 5
 """Units of the smaller sample in a block on average, below which blocks are independent values."""
 LEAST_DEGREES = 1.0
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -314,8 +316,8 @@ class DesignedRows:
             degrees = np.full(both.shape, max(most, LEAST_DEGREES))
             return Errors((of_x, of_y), (degrees, degrees), both, degrees)
         parts = [
-            _within_blocks(blocks, units, own)
-            for blocks, units, own in zip(self.blocks, self.units, weighted, strict=True)
+            _within_blocks(self.blocks[k], self.units[k], own, self._leverage(k))
+            for k, own in enumerate(weighted)
         ]
         if self.weighted:
             parts = [
@@ -331,8 +333,10 @@ class DesignedRows:
             x, y = self._by_block(weighted)
             return np.asarray(math.sqrt(len(x) / max(len(x) - 1, 1)) * (x - y))
         centred = []
-        for blocks, units, own in zip(self.blocks, self.units, weighted, strict=True):
-            deviations, block, size = _deviations(blocks, units, own)
+        for k, own in enumerate(weighted):
+            deviations, block, size = _deviations(
+                self.blocks[k], self.units[k], own, self._leverage(k)
+            )
             scale = np.sqrt(np.where(size > 1, size / np.maximum(size - 1, LEAST_DEGREES), 1.0))
             centred.append(deviations * scale[block, np.newaxis])
         return np.concatenate([centred[0], -centred[1]])
@@ -347,6 +351,18 @@ class DesignedRows:
     ) -> tuple[FloatArray, FloatArray]:
         x, y = self.row_weights
         return x[:, np.newaxis] * influence_x, y[:, np.newaxis] * influence_y
+
+    def _leverage(self, sample: int) -> FloatArray | None:
+        """Return √((1 − 1/G)/(1 − W)) of every unit, W its share of its block of G units."""
+        if not self.weighted:
+            return None
+        units, blocks, own = self.units[sample], self.blocks[sample], self.row_weights[sample]
+        block = np.zeros(int(units.max()) + 1, dtype=np.intp)
+        block[units] = blocks
+        size = np.bincount(block)[block]
+        share = np.bincount(units, own) / np.bincount(blocks, own)[block]
+        left = np.maximum(1 - share, ROUNDING)
+        return np.where(size > 1, np.sqrt((1 - 1 / size) / left), 1.0)
 
     def _by_block(self, weighted: tuple[FloatArray, FloatArray]) -> tuple[FloatArray, FloatArray]:
         """Return the sums of each sample over the rows of every block."""
@@ -415,10 +431,10 @@ def independent_errors(
 
 
 def _within_blocks(
-    blocks: IntArray, units: IntArray, weighted: FloatArray
+    blocks: IntArray, units: IntArray, weighted: FloatArray, leverage: FloatArray | None
 ) -> tuple[FloatArray, FloatArray]:
     """Return the variance of Σ over units, and its degrees, from units within their blocks."""
-    deviations, block, size = _deviations(blocks, units, weighted)
+    deviations, block, size = _deviations(blocks, units, weighted, leverage)
     squares = _sums(block, np.square(deviations), size.size)
     degrees = np.maximum(size - 1, LEAST_DEGREES)
     variance = squares * np.where(size > 1, size / degrees, 1.0)[:, np.newaxis]
@@ -429,11 +445,12 @@ def _within_blocks(
 
 
 def _deviations(
-    blocks: IntArray, units: IntArray, weighted: FloatArray
+    blocks: IntArray, units: IntArray, weighted: FloatArray, leverage: FloatArray | None
 ) -> tuple[FloatArray, IntArray, FloatArray]:
     """Return the sums over units less the means of their blocks, their blocks, and units of each.
 
-    One unit alone has nothing to vary about but the mean of all, which is 0.
+    One unit alone has nothing to vary about but the mean of all, which is 0. `leverage` is what
+    deviations are multiplied by, where units have weights.
     """
     n_units = int(units.max()) + 1
     block = np.zeros(n_units, dtype=np.intp)
@@ -442,7 +459,8 @@ def _deviations(
     size = np.bincount(block).astype(np.float64)
     mean = _sums(block, sums, size.size) / np.maximum(size, 1)[:, np.newaxis]
     mean[size < 2] = 0.0
-    return sums - mean[block], block, size
+    deviations = sums - mean[block]
+    return deviations if leverage is None else deviations * leverage[:, np.newaxis], block, size
 
 
 def _sums(index: IntArray, values: FloatArray, size: int) -> FloatArray:

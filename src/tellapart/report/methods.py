@@ -61,9 +61,9 @@ def _samples(result: TestResult) -> Iterator[str]:
         if design.effective_sizes is not None:
             n_x, n_y = design.effective_sizes
             yield (
-                "All statistics and effects are weighted, with linearised standard errors; every "
-                "row was permuted together with its weight, which assumes that rows were drawn and "
-                "weighted by one mechanism in both samples (effective sample sizes "
+                "All statistics and effects are weighted, with linearised (HC2) standard errors; "
+                "every row was permuted together with its weight, which assumes that rows were "
+                "drawn and weighted by one mechanism in both samples (effective sample sizes "
                 f"{n_x:,.1f} and {n_y:,.1f})."
             )
 
