@@ -109,6 +109,7 @@ SPOKEN = [
     (["a.csv", "a.csv", "--strata", "site"], "--strata must be a column of 'A'; got 'site'"),
     (["a.csv", "a.csv", "--paired", "who"], "--paired must be a column"),
     (["a.csv", "a.csv", "--clusters", "u"], "--clusters must lie wholly in one sample"),
+    (["a.csv", "a.csv", "--weights", "ww"], "--weights must be a column of"),
 ]
 NO_MISTAKE = {"quiet", "b", "a", "by", "csv", "figure", "latex", "all_findings"}
 """What is no option, or cannot be wrong by itself."""
