@@ -97,9 +97,9 @@ def _heights(diagonal: FloatArray, squares: FloatArray) -> FloatArray:
 
 RISES = (0.003, 0.01, 0.03, 0.1, 0.3)
 """μ rises above the sphere's multiplier by these parts of what is left to close."""
-SHARES = (0.5, 0.9, 1 - 1e-6)
+SHARES = (0.5, 0.9, 1 - 1e-4)
 """δ in parts of 1/P_ii; without a linear term the last is the best."""
-ROUNDING = 1e-9
+ROUNDING = 1e-6
 """Rounding error of the eigenvalues is at most this part of what μ is above them."""
 
 
@@ -139,7 +139,7 @@ def forced_in_bounds(
             delta = share / P
             lifted = delta * Pa**2 / (4 * (1 - share))
             added = _heights(np.diag(W)[free] - delta, squares)
-            total = sphere + (others + added + 1.01 * lifted) * (1 + 8 * (size + 16) * EPS)
+            total = sphere + (others + added + 1.05 * lifted) * (1 + 8 * (size + 16) * EPS)
             bounds[free] = np.minimum(bounds[free], total + noise)
     return bounds
 

@@ -255,22 +255,27 @@ class SemidefiniteSearch(TreeSearch[_SemidefiniteNode]):
         settings = AdmmSettings(tolerance=tolerance_for(self.control.gap), max_iterations=1_000)
         self.bounds.clear()
 
+        def relaxed(standing: Standing) -> _Relaxed:
+            bound = tighten_rows(standing.bound, standing.W, node.forced, node.picks(d))
+            return _Relaxed(A, a, bound, standing.W, standing.q, standing.iterate)
+
         def enough(standing: Standing | None) -> bool:
-            return self.enough(standing, node)
+            if standing is None or self.control.out_of_time:
+                return self.control.out_of_time
+            return self.enough(standing, relaxed(standing), node)
 
-        standing = solve_admm(A, a, d, node.forced, settings, enough, node.iterate)
-        bound = tighten_rows(standing.bound, standing.W, node.forced, node.picks(d))
-        return _Relaxed(A, a, bound, standing.W, standing.q, standing.iterate)
+        return relaxed(solve_admm(A, a, d, node.forced, settings, enough, node.iterate))
 
-    def enough(self, standing: Standing | None, node: _SemidefiniteNode) -> bool:
+    def enough(self, standing: Standing, relaxed: _Relaxed, node: _SemidefiniteNode) -> bool:
         """Whether ADMM need not go on at this node."""
-        if standing is None or self.control.out_of_time:
-            return self.control.out_of_time
-        picks = node.picks(self.problem.d)
-        bound = tighten_rows(standing.bound, standing.W, node.forced, picks).value + self.slack
+        bound = relaxed.bound.value + self.slack
         to_close = bound - self.cutoff
         if to_close <= 0.0 or standing.error <= WORTHWHILE * to_close:
             return True
+        if np.isfinite(standing.error):
+            kept = self.if_in(node, relaxed) > self.cutoff
+            if np.count_nonzero(kept) <= SHRUNK * kept.shape[0]:
+                return True
         self.bounds.append(bound)
         return len(self.bounds) > PATIENCE and self.bounds[-PATIENCE - 1] - bound < 0.1 * to_close
 
@@ -280,20 +285,8 @@ class SemidefiniteSearch(TreeSearch[_SemidefiniteNode]):
         Only the first where nothing is left to decide.
         """
         d, bound = self.problem.d, relaxed.bound
-        if_in, if_out = exchange_bounds(bound.value, bound.rows, node.forced, node.picks(d))
-        probed = forced_in_bounds(
-            relaxed.A,
-            relaxed.a,
-            node.forced,
-            node.picks(d),
-            relaxed.W,
-            bound.rows,
-            bound.value + self.slack - self.cutoff,
-        )
-        if_in, if_out = (
-            np.minimum(changed + self.slack, node.bound)
-            for changed in (np.minimum(if_in, probed), if_out)
-        )
+        if_out = exchange_bounds(bound.value, bound.rows, node.forced, node.picks(d))[1]
+        if_in, if_out = self.if_in(node, relaxed), np.minimum(if_out + self.slack, node.bound)
         child, given_up = node.fix(if_in, if_out, self.cutoff, d)
         self.close(given_up)
         if child.is_leaf(d):
@@ -306,3 +299,14 @@ class SemidefiniteSearch(TreeSearch[_SemidefiniteNode]):
             replace(inside, bound=float(if_in[kept][position])),
             replace(outside, bound=float(if_out[kept][position])),
         )
+
+    def if_in(self, node: _SemidefiniteNode, relaxed: _Relaxed) -> FloatArray:
+        """Return proved bounds of the node with each variable in."""
+        bound, picks = relaxed.bound, node.picks(self.problem.d)
+        exchanged = exchange_bounds(bound.value, bound.rows, node.forced, picks)[0]
+        to_close = bound.value + self.slack - self.cutoff
+        probed = forced_in_bounds(
+            relaxed.A, relaxed.a, node.forced, picks, relaxed.W, bound.rows, to_close
+        )
+        if_in: FloatArray = np.minimum(np.minimum(exchanged, probed) + self.slack, node.bound)
+        return if_in
