@@ -16,7 +16,7 @@ from sphinx.errors import SphinxError
 from sphinx.util import logging
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "src"))
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "docs")]
 for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(threads, "1")  # the build itself runs in parallel
 
@@ -64,7 +64,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 1e9,
     "write_computation_times": False,
     "remove_config_comments": True,
-    "plot_gallery": "True",
+    "image_scrapers": ("gallery_figures.save_figures", "matplotlib"),
     "abort_on_example_error": True,
 }
 
@@ -89,7 +89,7 @@ html_theme_options = {
 html_sidebars = {"index": [], "glossary": [], "faq": []}
 html_math_renderer = "mathml"
 
-OUTSIDE = re.compile(r"\]\(((?:\.\./)+(?:benchmarks|experiments)/\S+\.md\))")
+OUTSIDE = re.compile(r"\]\(((?:\.\./)+(?:benchmarks|experiments)/results/\S+\.md\))")
 ROOT_PAGES = {
     "CONTRIBUTING": "developers/contributing.md",
     "CHANGELOG": "reference/changes.md",
@@ -105,7 +105,7 @@ def visit_math(writer: Any, node: nodes.Element) -> None:
     except Exception as error:  # of any class; it would be lost where pages are written in parallel
         logger.warning("%s: %s", error, node.astext(), location=node)
         formula = html.escape(node.astext())
-    writer.body.append(f'<div class="math">{formula}</div>' if block else formula)
+    writer.body.append(f'<div class="formula">{formula}</div>' if block else formula)
     raise nodes.SkipNode
 
 
