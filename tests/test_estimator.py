@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -153,8 +154,11 @@ def test_takes_any_two_labels(data, y):
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (lambda y: np.zeros(y.size), "exactly two classes.* got 1 class: 0.0"),
-        (lambda y: np.arange(y.size) % 7, "got 7 classes: 0, 1, 2, 3, 4, …"),
+        (lambda y: np.zeros(y.size), "at least two classes; got 1 class: 0.0"),
+        (
+            lambda y: np.arange(y.size),
+            "at least 2 rows of each class; got n_samples = 1 of class 0",
+        ),
         (lambda y: np.arange(y.size) == 0, "at least 2 rows of each class; .* 1 of class True"),
         (lambda y: np.linspace(0, 1, y.size), "Unknown label type"),
         (lambda y: np.where(y == "a", np.nan, 1.0), "Input y contains NaN"),
@@ -174,16 +178,107 @@ def test_names_the_class_and_the_column_of_a_missing_value(data):
     table = pd.DataFrame(X, columns=NAMES)
     table.loc[y == "b", "dose"] = np.nan
     with pytest.raises(InputError, match=r"column 'dose' .all 80 in class 'b'"):
-        MMDSelector(1).fit(table, y)
+        MMDSelector(1, missing="error").fit(table, y)
+    with pytest.raises(ValueError, match="Input X contains NaN"):
+        MMDSelector(1, missing="error").fit(table.to_numpy(), y)
+    with pytest.raises(InputError, match=r"missing must be .*; got 'mean'"):
+        MMDSelector(1, missing="mean").fit(table, y)
 
 
-def test_a_missing_value_is_met_with_no_argument_that_there_is_not(data):
+@pytest.mark.parametrize("kernel", ["auto", "linear"])
+@pytest.mark.parametrize("table", [False, True])
+def test_missing_values_are_met_as_by_select_variables(data, kernel, table):
     X, y = data
-    table = pd.DataFrame(X)
-    table.iloc[3, 1] = np.nan
-    table.columns = [f"c{k}" for k in range(X.shape[1])]
-    with pytest.raises(InputError, match=r"c1.* fill them in, or leave their rows or columns out"):
-        MMDSelector(2).fit(table, y)
+    X = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
+    X = np.column_stack([np.full(y.size, np.nan), X])  # a column that is left out
+    names = ["empty", *NAMES]
+    given = pd.DataFrame(X, columns=names) if table else X
+    settings = {"kernel": kernel, "random_state": 0}
+    selector = MMDSelector(2, **settings)
+    with pytest.warns(UserWarning, match="left out: every value is missing"):
+        selector.fit(given, y)
+    present = [pd.DataFrame(X[y == label, 1:], columns=NAMES) for label in "ab"]
+    expected = ta.select_variables(*present, 2, missing="pairwise", **settings)
+    chosen = [names.index(name) for name in expected.variables]
+    assert selector.get_support(indices=True).tolist() == sorted(chosen)
+    assert 4 in chosen
+    np.testing.assert_array_equal(selector.transform(given), X[:, sorted(chosen)])
+    assert set(selector.changes_) == {names[s] if table else f"x{s}" for s in chosen}
+    model = make_pipeline(MMDSelector(2, **settings), SimpleImputer(), LogisticRegression())
+    assert model.fit(X[:, 1:], y).score(X[:, 1:], y) > 0.6
+
+
+def test_infinite_values_are_refused_all_the_same(data):
+    X, y = data
+    X[0, 0] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        MMDSelector(1).fit(X, y)
+
+
+def test_tags_follow_the_settings():
+    get_tags = pytest.importorskip("sklearn.utils", reason="1.6").get_tags
+    assert get_tags(MMDSelector()).input_tags.allow_nan
+    assert not get_tags(MMDSelector(missing="error")).input_tags.allow_nan
+    assert get_tags(MMDSelector()).classifier_tags.multi_class
+
+
+@pytest.fixture(scope="module")
+def three():
+    """Three classes: "dose" marks a, "height" marks b, both less than they could; c is neither."""
+    rng = np.random.default_rng(5)
+    y = np.repeat(["a", "b", "c"], [50, 60, 70])
+    X = rng.normal(size=(180, 5))
+    X[y == "a", 1] += 1.5
+    X[y == "b", 3] *= 3
+    return X, y
+
+
+def test_each_of_several_classes_is_compared_with_the_rest(three):
+    X, y = three
+    selector = MMDSelector(2, random_state=0).fit(X, y)
+    assert selector.classes_.tolist() == list(selector.selections_) == ["a", "b", "c"]
+    assert selector.get_support(indices=True).tolist() == [1, 3]
+    assert not hasattr(selector, "selection_")
+    assert selector.n_variables_ == 2
+    total = np.zeros(5)
+    for label, selection in selector.selections_.items():
+        expected = ta.select_variables(X[y == label], X[y != label], 2, random_state=0)
+        np.testing.assert_allclose(selection.value, expected.value)
+        assert selection.variables == expected.variables
+        total += expected.value * expected.z**2
+    scores = np.sqrt(total / total.sum())
+    np.testing.assert_allclose(selector.scores_[[1, 3]], scores[[1, 3]])
+    assert selector.scores_[[0, 2, 4]].tolist() == [0, 0, 0]
+    assert selector.changes_["x1"].kind == "location"
+    assert " in a, " in selector.selections_["a"].description["x1"]
+    assert " in rest; " in selector.selections_["a"].description["x1"]
+    assert selector.gap_ == max(one.gap for one in selector.selections_.values())
+    assert selector.regularization_.tolist() == [0, 0, 0]
+
+
+def test_without_a_number_all_that_a_class_has_chosen_is_kept(three):
+    X, y = three
+    selector = MMDSelector(random_state=0).fit(pd.DataFrame(X, columns=NAMES), y)
+    chosen = {name for one in selector.selections_.values() for name in one.variables}
+    assert set(selector.get_feature_names_out()) == chosen >= {"dose", "height"}
+    assert selector.n_variables_ == len(chosen)
+    assert set(selector.changes_) == chosen
+
+
+def test_a_class_of_one_row_is_part_of_the_rest(three):
+    X, y = three
+    selector = MMDSelector(2, random_state=0).fit(X, np.where(np.arange(180) == 179, "d", y))
+    assert selector.classes_.tolist() == ["a", "b", "c", "d"]
+    assert list(selector.selections_) == ["a", "b", "c"]
+
+
+def test_a_second_fit_forgets_the_first(three):
+    X, y = three
+    selector = MMDSelector(1, random_state=0).fit(X, y)
+    two = y != "c"
+    assert selector.fit(X[two], y[two]).selection_.support.size == 1
+    assert not hasattr(selector, "selections_")
+    assert not hasattr(selector.fit(X, y), "selection_")
 
 
 @pytest.mark.parametrize(
