@@ -77,6 +77,8 @@ class Budget:
         Bytes of the labels and statistics of all permutations.
     permuted_units : int
         Units of a design that are permuted; more are put together.
+    adjusted_rows : int
+        Rows of both samples whose labels are permuted given covariates; of more, some are drawn.
     gram_rows : int
         Pooled rows up to which a whole Gram matrix is summed rather than features of columns.
     paired_rows : int
@@ -221,6 +223,7 @@ class Budget:
     # permutation
     label_bytes: int = 4_000_000_000
     permuted_units: int = 4_000
+    adjusted_rows: int = 8_000
     gram_rows: int = 2_500
     paired_rows: int = 40_000
     random_frequencies: int = 1_024

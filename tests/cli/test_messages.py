@@ -106,6 +106,7 @@ SPOKEN = [
     (["a.csv", "a.csv", "--json", "a.csv"], "--json must"),
     (["a.csv", "a.csv", "--plot", "a.xyz"], "--plot must"),
     (["a.csv", "a.csv", "--report", "-"], "--report must"),
+    (["a.csv", "a.csv", "--adjust", "age"], "--adjust must name columns of 'A'; got 'age'"),
     (["a.csv", "a.csv", "--strata", "site"], "--strata must be a column of 'A'; got 'site'"),
     (["a.csv", "a.csv", "--paired", "who"], "--paired must be a column"),
     (["a.csv", "a.csv", "--clusters", "u"], "--clusters must lie wholly in one sample"),

@@ -18,6 +18,7 @@ from tellapart.cli.files import (
     title_of,
 )
 from tellapart.cli.options import (
+    Adjust,
     Alpha,
     Clusters,
     ErrorRate,
@@ -102,6 +103,7 @@ def compare(
     ] = None,
     clusters: Clusters = None,
     weights: Weights = None,
+    adjust: Adjust = None,
     alpha: Alpha = 0.05,
     error_rate: ErrorRate = "fwer",
     false_proportion: FalseProportion = 0.1,
@@ -157,6 +159,7 @@ def compare(
         quiet=options.quiet,
     )
     change = check_fold_change(fold_change, "--fold-change")
+    covariates = None if adjust is None else [name.strip() for name in adjust.split(",")]
     settings = TestSettings(
         **options.settings,
         alpha=alpha,
@@ -167,7 +170,13 @@ def compare(
         smallest_effect=None
         if smallest_effect is None
         else effect_sizes("smallest_effect", smallest_effect),
-        design=DesignArguments(strata, paired == "" or paired or False, clusters, weights=weights),
+        design=DesignArguments(
+            strata,
+            paired == "" or paired or False,
+            clusters,
+            weights=weights,
+            adjust=covariates,
+        ),
     )
     if by is not None and settings.design.paired is True:
         raise InputError("--paired needs a COLUMN that matches rows where --by splits one file")
@@ -203,7 +212,7 @@ def _compare_files(
         raise InputError("compare can read one of A and B from standard input, not both")
     # Rows that belong together may lie in any block: a design needs all of them in memory.
     files = open_inputs(
-        (a, b), options.form, settings.memory_budget, in_memory=bool(settings.design.given)
+        (a, b), options.form, settings.memory_budget, in_memory=settings.design.asked
     )
     (x, y), unchosen = options.chosen(*files, needed=_design_columns(settings))
     candidates = (title_of(a), title_of(b)), (a, b), ("A", "B")
@@ -232,7 +241,7 @@ def _compare_groups(
             f"{safe(a)}: --by takes one file; of a folder or a pattern pass one per sample, A and B"
         )
     group, against = picked
-    if not settings.design.given and are_large((a,), options.form, settings.memory_budget):
+    if not settings.design.asked and are_large((a,), options.form, settings.memory_budget):
         (dataset,), unchosen = options.chosen(open_dataset(a, form=options.form), needed=[by])
         (x, y), (first, second) = open_groups(dataset, by, group=group, against=against)
         labels = group_name(by, first), group_name(by, second)
@@ -254,5 +263,6 @@ def _compare_groups(
 
 
 def _design_columns(settings: TestSettings) -> list[str]:
-    """Return the columns that label strata, pairs or clusters, or weigh rows."""
-    return [value for value in settings.design.given.values() if isinstance(value, str)]
+    """Return the columns that label strata, pairs or clusters or weigh rows, and covariates."""
+    labels = [value for value in settings.design.given.values() if isinstance(value, str)]
+    return [*labels, *settings.design.covariates]

@@ -72,7 +72,7 @@ _MENTIONED = (
         "columns",
         "drop",
     ),
-    *("keep", "layer", "raw", "form", "n_jobs"),
+    *("keep", "layer", "raw", "form", "n_jobs", "adjust"),
 )
 OPTION_OF = {name: f"--{_RENAMED.get(name, name).replace('_', '-')}" for name in _MENTIONED}
 """The option behind an argument that a message names."""
@@ -117,6 +117,13 @@ Weights = Annotated[
     typer.Option(
         metavar="COLUMN",
         help="Weights of the rows, as of a survey, drawn by one mechanism in both samples.",
+    ),
+]
+Adjust = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME,…",
+        help="Adjust for these columns: does the rest differ given them? They are not compared.",
     ),
 ]
 FoldChange = Annotated[

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.data.adjustment import Adjustment, Covariates
 from tellapart.errors import InputError
 
 
@@ -116,7 +117,7 @@ class RowLabels:
     Equal codes mean equal labels wherever both stand in one design; −1 is a missing label.
     `numbers` are those of the rows as they were given; None: all rows are there. `scheme` draws
     their labels, if not every permutation within blocks may be drawn. `weights` are those of the
-    rows, None where all count alike.
+    rows, None where all count alike; `covariates` are adjusted for.
     """
 
     n_rows: int
@@ -127,6 +128,7 @@ class RowLabels:
     numbers: IntArray | None = None
     scheme: PermutationScheme | None = None
     weights: FloatArray | None = None
+    covariates: Covariates | None = None
 
     @property
     def row_numbers(self) -> IntArray:
@@ -147,14 +149,17 @@ class RowLabels:
             clusters=clusters,
             numbers=self.row_numbers[index],
             weights=None if self.weights is None else self.weights[index],
+            covariates=None if self.covariates is None else self.covariates.rows(index),
         )
 
     def known(self) -> IntArray:
-        """Return the rows without a missing label."""
+        """Return the rows without a missing label or covariate."""
         known = np.ones(self.n_rows, dtype=np.bool_)
         for codes in (self.strata, self.pairs, self.clusters):
             if codes is not None:
                 known &= codes != UNKNOWN
+        if self.covariates is not None:
+            known &= ~np.isnan(self.covariates.values).any(axis=1)
         return np.flatnonzero(known)
 
 
@@ -190,6 +195,8 @@ class Design:
         What messages call the weights.
     weightless : pair of int
         Rows of X and of Y that are not used, as their weight is 0.
+    adjustment : Adjustment or None
+        The models of labels and values given covariates, by which labels are permuted.
     """
 
     blocks: Rows
@@ -203,6 +210,7 @@ class Design:
     weights: tuple[FloatArray, FloatArray] | None = None
     weights_name: str | None = None
     weightless: tuple[int, int] = (0, 0)
+    adjustment: Adjustment | None = None
 
     @property
     def effective_sizes(self) -> tuple[float, float] | None:
@@ -227,7 +235,12 @@ class Design:
     def allows_all(self) -> bool:
         """Whether any rows may trade labels: one block, and every row a unit of its own."""
         rows = self.units[0].size, self.units[1].size
-        free = self.paired is None and self.scheme is None and self.weights is None
+        free = (
+            self.paired is None
+            and self.scheme is None
+            and self.weights is None
+            and self.adjustment is None
+        )
         return free and self.n_blocks == 1 and self.n_units == rows
 
     @property
@@ -247,6 +260,7 @@ class Design:
             weights=None
             if self.weights is None
             else (self.weights[0][of_x], self.weights[1][of_y]),
+            adjustment=None if self.adjustment is None else self.adjustment.rows(of_x, of_y),
         )
 
     def informative(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -318,6 +332,8 @@ class Design:
             text += f" within {self.n_blocks:,} strata{_of(self.strata)}"
         if self.scheme is not None:
             text += f" by {self.scheme.name}"
+        if self.adjustment is not None:
+            text += f" {self.adjustment.describe()}, by their odds"
         if self.weights is not None:
             text += f" with their weights{_of(self.weights_name)}"
         return text

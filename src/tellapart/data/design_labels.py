@@ -13,6 +13,7 @@ import pyarrow as pa
 from scipy import sparse, stats
 
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.adjustment import FEW_VALUES, Covariates, fit_adjustment, strata_of
 from tellapart.data.columns import label_of
 from tellapart.data.design import (
     UNKNOWN,
@@ -24,7 +25,7 @@ from tellapart.data.design import (
     make_design,
 )
 from tellapart.data.missing import FEWEST_ROWS
-from tellapart.data.samples import Samples
+from tellapart.data.samples import CodedRows, Samples
 from tellapart.data.sources import load
 from tellapart.data.sources.metadata import metadata_of
 from tellapart.data.sources.table import as_frame, frame_names
@@ -46,11 +47,22 @@ class DesignArguments:
     clusters: object = None
     scheme: object = None
     weights: object = None
+    adjust: object = None
 
     @property
     def asked(self) -> bool:
-        """Whether there is a design: labels of rows, or a scheme that permutes them."""
-        return bool(self.given) or self.scheme is not None
+        """Whether there is a design: labels or covariates of rows, or a scheme that permutes."""
+        return bool(self.given) or self.scheme is not None or self.adjust is not None
+
+    @property
+    def covariates(self) -> tuple[str, ...]:
+        """The columns to adjust for; none where tables of covariates were given."""
+        if isinstance(self.adjust, str):
+            return (self.adjust,)
+        named = isinstance(self.adjust, list | tuple) and len(self.adjust) > 0
+        if named and all(isinstance(name, str) for name in cast(Any, self.adjust)):
+            return tuple(cast(Any, self.adjust))
+        return ()
 
     @property
     def given(self) -> dict[str, object]:
@@ -70,11 +82,14 @@ class DesignArguments:
         }
         if plain.get(WEIGHTS) == GIVEN:
             plain[WEIGHTS] = GIVEN_WEIGHTS
+        if self.adjust is not None:
+            plain["adjust"] = list(self.covariates) or GIVEN
         scheme = None if self.scheme is None else find_scheme(self.scheme)
         return plain if scheme is None else plain | {"design": scheme.name}
 
     def check(self, n_tables: int) -> None:
         """Raise where an argument is of no kind that labels the rows of one table, or of two."""
+        self._check_adjust(n_tables)
         of_table, arrays = "the table", "a label array with one label per row"
         if n_tables == 2:
             of_table, arrays = "both tables", "a pair of label arrays, one per sample"
@@ -96,18 +111,60 @@ class DesignArguments:
                     f"got {value if by_row else described(value)}"
                 )
 
+    def _check_adjust(self, n_tables: int) -> None:
+        """Raise where `adjust` names no covariates, or does not go with the other arguments."""
+        if self.adjust is None:
+            return
+        names = self.covariates
+        of_table, tables = "the table", "a table of covariates with the same rows"
+        if n_tables == 2:
+            of_table, tables = "both tables", "a pair of tables of covariates, one per sample"
+        given = names or (
+            not isinstance(self.adjust, bool | int | float | bytes)
+            and hasattr(self.adjust, "__len__")
+            and (n_tables == 1 or len(cast(Any, self.adjust)) == 2)
+        )
+        if not given or len(set(names)) < len(names):
+            raise InputError(
+                f"adjust must be the names of columns of {of_table}, each once, or {tables}; "
+                f"got {list(names) or described(self.adjust)}"
+            )
+        reasons = {
+            "paired": "pairs are compared within themselves; match them by the covariates",
+            "weights": "weights of a survey are not part of the model of the labels",
+            "design": "both say how labels are permuted",
+        }
+        for name, reason in reasons.items():
+            if name in self.given or (name == "design" and self.scheme is not None):
+                raise InputError(f"adjust and {name} do not go together: {reason}")
+        for name, value in self.given.items():
+            if isinstance(value, str) and value in names:
+                raise InputError(f"adjust must name other columns than {name}={value!r}")
+
 
 @dataclass(frozen=True, eq=False)
 class TakenLabels:
-    """Labels as they came, for one table or for two: lists of values, or True for row numbers."""
+    """Labels as they came, for one table or for two: lists of values, or True for row numbers.
+
+    `covariates` are tables of those to adjust for; None where there are none.
+    """
 
     sides: Mapping[str, Sequence[Sequence[object]] | bool]
     names: Names
     scheme: PermutationScheme | None = None
     weights: Sequence[FloatArray] | None = None
+    covariates: Sequence[object] | None = None
 
-    def coded(self, titles: Sequence[str], sizes: Sequence[int]) -> list[RowLabels]:
-        """Return the codes of every table's rows, of which there are `sizes`."""
+    def coded(
+        self,
+        titles: Sequence[str],
+        sizes: Sequence[int],
+        covariates: Sequence[CodedRows] | None = None,
+    ) -> list[RowLabels]:
+        """Return the codes of every table's rows, of which there are `sizes`.
+
+        `covariates` are those of the tables as they were read.
+        """
         codes_of: dict[str, list[IntArray]] = {}
         for name, sides in self.sides.items():
             if isinstance(sides, bool):
@@ -121,6 +178,12 @@ class TakenLabels:
             codes_of[name] = encode(sides)
             for codes, size, title in zip(codes_of[name], sizes, titles, strict=True):
                 _check_length(name, "label", codes.size, size, title)
+        for own, size, title in zip(covariates or (), sizes, titles, strict=bool(covariates)):
+            if own.n_rows != size:
+                raise InputError(
+                    f"adjust must have covariates for each of the {size} rows of {title}; "
+                    f"got {own.n_rows} rows"
+                )
         every = []
         for side, size in enumerate(sizes):
             strata, pairs, clusters = (
@@ -130,6 +193,10 @@ class TakenLabels:
             if self.weights is not None:
                 _check_length(WEIGHTS, "weight", self.weights[side].size, size, titles[side])
                 labels = replace(labels, weights=self.weights[side])
+            if covariates:
+                own = covariates[side]
+                values = np.asarray(own.values, dtype=np.float64)
+                labels = replace(labels, covariates=Covariates(own.names, own.kinds, values))
             every.append(labels)
         if self.weights is not None and all(bool((own == 1).all()) for own in self.weights):
             return [replace(labels, weights=None) for labels in every]
@@ -165,13 +232,24 @@ def take_labels(
         _name_of(asked.given[name]) if name in sides else None for name in (*ARGUMENTS, WEIGHTS)
     )
     weights = cast(Sequence[Sequence[object]] | None, sides.pop(WEIGHTS, None))
+    rest = [rest for rest, _ in taken]
+    covariates: Sequence[object] | None = None
+    if asked.covariates:
+        parts = [
+            _take_covariates(title, table, asked.covariates)
+            for title, table in zip(titles, rest, strict=True)
+        ]
+        rest, covariates = [part[0] for part in parts], [part[1] for part in parts]
+    elif asked.adjust is not None:
+        covariates = [asked.adjust] if len(tables) == 1 else list(cast(Any, asked.adjust))
     labels = TakenLabels(
         sides,
         Names(*called),
         find_scheme(asked.scheme),
         None if weights is None else check_weights(weights, titles),
+        covariates,
     )
-    return [rest for rest, _ in taken], labels
+    return rest, labels
 
 
 def _name_of(value: object) -> str:
@@ -200,6 +278,33 @@ def take_columns(
     gone = {names.index(value) for value in columns.values()}
     rest = frame.select([frame.columns[s] for s in range(len(names)) if s not in gone])
     return rest.to_native(), labels
+
+
+def _take_covariates(title: str, table: Any, covariates: Sequence[str]) -> tuple[object, object]:
+    """Return a table without its covariates, and these as a table of their own."""
+    obs = metadata_of(table)
+    table = table if obs is not None else load(title, table)
+    frame = obs if obs is not None else as_frame(title, table)
+    if frame is None:
+        raise InputError(
+            f"adjust must be a pair of tables of covariates where {title} has no named columns; "
+            f"got {list(covariates)} and {described(table)}"
+        )
+    names = frame_names(title, frame)
+    for name in covariates:
+        if name not in names:
+            raise InputError(
+                f"adjust must name columns of {title}; got {name!r}; {nearest(name, names)}"
+            )
+    own = frame.select([frame.columns[names.index(name)] for name in covariates])
+    if obs is not None:
+        return table, own.to_native()
+    left = [
+        column for column, name in zip(frame.columns, names, strict=True) if name not in covariates
+    ]
+    if not left:
+        raise InputError(f"adjust must leave columns of {title} to compare; got all of them")
+    return frame.select(left).to_native(), own.to_native()
 
 
 def _labels_of(
@@ -280,7 +385,8 @@ def refuse_chunks(asked: DesignArguments) -> None:
             "weights need samples in memory; got data in chunks: read them first, or leave weights "
             "out"
         )
-    for name in (*asked.given, *(["design"] if asked.scheme is not None else [])):
+    others = {"design": asked.scheme, "adjust": asked.adjust}
+    for name in (*asked.given, *(name for name, value in others.items() if value is not None)):
         raise InputError(
             f"{name} needs samples in memory, as rows that belong together may lie in any chunk; "
             "got data in chunks: read them first, or leave it out"
@@ -374,6 +480,8 @@ DROPPING, PAIRWISE = "drop-rows", "pairwise"
 ENTRIES = 8_000_000
 FEWEST_TO_WARN = 8
 """Units of a sample from which on its weights are compared with those of the other."""
+# More than the strata that covariates can make.
+MOST_STRATA = 1_000_000
 MOST_LEFT_OUT = 0.1
 """The share of rows that strata may leave out without a warning."""
 
@@ -397,7 +505,7 @@ def with_labels(
     gone = [of_rows.n_rows - rows.size for of_rows, rows in zip(labels, labelled, strict=True)]
     if any(gone) and policy != DROPPING:
         raise InputError(
-            "the labels of strata, pairs and clusters must not be missing; got "
+            "covariates and the labels of strata, pairs and clusters must not be missing; got "
             f"{gone[0]} missing in {titles[0]} and {gone[1]} in {titles[1]}; "
             'pass missing="drop-rows" to leave these rows out'
         )
@@ -407,8 +515,39 @@ def with_labels(
             samples.rows(labelled[0], labelled[1]), dropped_rows=(of_x + gone[0], of_y + gone[1])
         )
     x, y = (of_rows.rows(rows) for of_rows, rows in zip(labels, labelled, strict=True))
-    samples = _weighted(replace(samples, design=make_design(x, y)), titles)
-    return keep_informative(samples, policy, titles)
+    if x.covariates is None or y.covariates is None:
+        samples = _weighted(replace(samples, design=make_design(x, y)), titles)
+        return keep_informative(samples, policy, titles)
+    covariates = x.covariates, y.covariates
+    strata = None
+    if x.clusters is None:
+        strata = strata_of(covariates[0].values, covariates[1].values)
+    if strata is not None:
+        x, y = (_within(own, codes) for own, codes in zip((x, y), strata, strict=True))
+        return keep_informative(replace(samples, design=make_design(x, y)), policy, titles)
+    design = make_design(x, y)
+    inside = [np.flatnonzero(rows) for rows in design.informative()]
+    kept = keep_informative(replace(samples, design=design), policy, titles)
+    bare = kept.design or design.rows(inside[0], inside[1])
+    values = covariates[0].values[inside[0]], covariates[1].values[inside[1]]
+    fitted = fit_adjustment(
+        values,
+        covariates[0].names,
+        covariates[0].kinds,
+        bare.blocks,
+        titles,
+        None if x.clusters is None else bare.units,
+    )
+    return replace(kept, design=replace(bare, adjustment=fitted))
+
+
+def _within(labels: RowLabels, strata: IntArray) -> RowLabels:
+    """Return the labels of rows with strata of covariates, within those that there are."""
+    assert labels.covariates is not None
+    called = " × ".join((*filter(None, [labels.names.strata]), *labels.covariates.names))
+    if labels.strata is not None:
+        strata = labels.strata * MOST_STRATA + strata
+    return replace(labels, strata=strata, names=replace(labels.names, strata=called))
 
 
 def _weighted(samples: Samples, titles: tuple[str, str]) -> Samples:
@@ -579,3 +718,31 @@ def _alone(design: Design) -> tuple[int, int]:
     """Return how many pairs of X, and of Y, have no partner."""
     x, y = (np.unique(blocks) for blocks in design.blocks)
     return int(np.setdiff1d(x, y).size), int(np.setdiff1d(y, x).size)
+
+
+def unexplained(samples: Samples) -> Samples:
+    """Return the samples with what covariates do not explain of columns of many values.
+
+    Columns of few values, categories and sparse samples stay as they are: what is explained of
+    their features is taken out where these are summed. All is the same without covariates.
+    """
+    design = samples.design
+    if design is None or design.adjustment is None:
+        return samples
+    if not (isinstance(samples.x, np.ndarray) and isinstance(samples.y, np.ndarray)):
+        return samples
+    numeric = np.array([kind == "numeric" for kind in samples.kinds])
+    columns = np.array(
+        [
+            s
+            for s in np.flatnonzero(numeric)
+            if np.unique(np.concatenate([samples.x[:, s], samples.y[:, s]])).size > FEW_VALUES
+        ],
+        dtype=np.intp,
+    )
+    x, y = samples.x.copy(order="F"), samples.y.copy(order="F")
+    step = max(ENTRIES // (samples.n_x + samples.n_y), 1)
+    for first in range(0, columns.size, step):
+        some = columns[first : first + step]
+        x[:, some], y[:, some] = design.adjustment.unexplained(x[:, some], y[:, some])
+    return replace(samples, x=x, y=y, shared=None)

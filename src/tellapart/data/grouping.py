@@ -40,7 +40,7 @@ from tellapart.data.missing import (
     handle_missing,
     resolve_missing,
 )
-from tellapart.data.reader import read_rows, resolve_columns
+from tellapart.data.reader import read_covariates, read_rows, resolve_columns
 from tellapart.data.samples import CodedRows, Samples
 from tellapart.data.sources import load, open_held
 from tellapart.data.sources.dataset import FileDataset, RowsWhere, batches
@@ -229,7 +229,9 @@ def read_grouped(
     (('a', 'b', 'c'), (1, 2, 1), ('dose',))
     """
     taken = None
-    if design is not None and design.given:
+    if design is not None and (design.given or design.adjust is not None):
+        if isinstance(by, str) and by in design.covariates:
+            raise InputError(f"adjust must name other columns than by={by!r}")
         for name, value in design.given.items():
             if isinstance(by, str) and isinstance(value, str) and value == by:
                 raise InputError(f"{name} must be another column than by={by!r}")
@@ -243,7 +245,10 @@ def read_grouped(
         )
     (rows,) = read_rows((source,), (reading,))
     labels, groups = _codes(column)
-    row_labels = None if taken is None else taken.coded((TITLE,), (groups.size,))[0]
+    row_labels = None
+    if taken is not None:
+        covariates = read_covariates(taken.covariates, (TITLE,))
+        (row_labels,) = taken.coded((TITLE,), (groups.size,), covariates)
     return GroupedTable(
         rows,
         labels,

@@ -122,7 +122,8 @@ def read_samples(
     samples = handle_missing(read_as_is(X, Y, titles, keep), policy, titles)
     if taken is None:
         return samples
-    labels = taken.coded(titles, samples.n_read)
+    covariates = read_covariates(taken.covariates, titles)
+    labels = taken.coded(titles, samples.n_read, covariates)
     return with_labels(samples, labels, policy, titles)
 
 
@@ -136,6 +137,37 @@ def check_columns_first(samples: Sequence[object], titles: tuple[str, str]) -> N
         )
         if left is not None and right is not None:
             match_columns(left, right)
+
+
+def read_covariates(
+    tables: Sequence[object] | None, titles: Sequence[str]
+) -> Sequence[CodedRows] | None:
+    """Return the covariates of one table or of two, NaN where missing; None where there are none.
+
+    Numbers are covariates as they are, also where they look like identifiers.
+    """
+    if tables is None:
+        return None
+    called = [f"the covariates of {title}" for title in titles]
+    sources = [
+        open_held(title, _as_columns(table)) for title, table in zip(called, tables, strict=True)
+    ]
+    names = sources[0].column_names
+    orders: list[IntArray | None] = [None]
+    if len(sources) == 2:
+        names, order = match_columns(sources[0], sources[1])
+        orders.append(order)
+    keep = list(names) if all(source.names for source in sources) else []
+    readings, _ = resolve_columns(sources, names, orders, keep)
+    return read_rows(sources, readings)
+
+
+def _as_columns(table: object) -> object:
+    """Return an array of one covariate as a column, other tables as they are."""
+    if isinstance(table, list | tuple | np.ndarray):
+        values = np.asarray(table)
+        return values[:, np.newaxis] if values.ndim == 1 else table
+    return table
 
 
 def read_as_is(

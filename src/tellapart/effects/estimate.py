@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse, special
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
+from tellapart.data.adjustment import Adjustment
 from tellapart.data.design import Design
 
 CONFIDENCE = 0.95
@@ -204,6 +205,11 @@ class Sampling(Protocol):
         """Whether rows have weights of their own, which every estimate takes into account."""
         ...
 
+    @property
+    def words(self) -> tuple[str, str]:
+        """What follows a measure where it is standardised, and a correlation then."""
+        ...
+
     def within_strata(self, sample: int, values: FloatArray) -> FloatArray:
         """Return values (rows × columns) less the means of the sample within each stratum."""
         ...
@@ -234,6 +240,7 @@ class IndependentRows:
     dependent = False
     standardised = False
     weighted = False
+    words = ("", "")
 
     def within_strata(self, sample: int, values: FloatArray) -> FloatArray:  # noqa: ARG002
         """Return values less their means."""
@@ -277,6 +284,11 @@ class DesignedRows:
     blocks: tuple[IntArray, IntArray]
     dependent: bool
     weighted: bool = False
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """What follows a measure where it is standardised, and a correlation then."""
+        return ", standardised to the strata", " within strata"
 
     @property
     def standardised(self) -> bool:
@@ -373,10 +385,65 @@ class DesignedRows:
         return x, y
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AdjustedRows(DesignedRows):
+    """Rows that are compared given covariates: each counts for its overlap weight.
+
+    As the weights balance functions b of the covariates, what b explains of the influences cancels
+    between the samples. Errors are those of the rest; b is regressed on, over both samples, with
+    the weights of the rows.
+    """
+
+    functions: tuple[FloatArray, FloatArray]
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """What follows a measure, and a correlation."""
+        return ", adjusted", " given the covariates"
+
+    @property
+    def standardised(self) -> bool:
+        """Rows count differently, and no covariate makes a difference between the samples."""
+        return True
+
+    def within_strata(self, sample: int, values: FloatArray) -> FloatArray:
+        """Return values less their regression on the covariates within the sample."""
+        turned = self._turned(self.functions[sample], self.row_weights[sample])
+        root = np.sqrt(self.row_weights[sample])[:, np.newaxis]
+        explained = turned @ (turned.T @ (values * root))
+        return np.asarray(values - explained / np.where(root > 0, root, 1.0))
+
+    @staticmethod
+    def _turned(functions: FloatArray, weights: FloatArray) -> FloatArray:
+        left, values, _ = np.linalg.svd(
+            functions * np.sqrt(weights)[:, np.newaxis], full_matrices=False
+        )
+        return np.asarray(left[:, values > 1e-7 * values[0]])
+
+    def _weighted(
+        self, influence_x: FloatArray, influence_y: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        weights = np.concatenate(self.row_weights)
+        functions = np.concatenate(self.functions)
+        turned, root = self._turned(functions, weights), np.sqrt(weights)[:, np.newaxis]
+        rest = np.concatenate([influence_x, influence_y]) * root
+        rest -= turned @ (turned.T @ rest)
+        # Rows that follow many functions closely vary less about them than about the truth.
+        lost = np.minimum(np.square(turned).sum(axis=1, keepdims=True), MOST_LOST)
+        x, y = np.split(rest * root / np.sqrt(1 - lost), [influence_x.shape[0]])
+        return x, y
+
+
+MOST_LOST = 0.9
+"""The share of a row's own variation that the covariates may take, at most."""
+
+
 def sampling_of(design: Design | None) -> Sampling:
     """Return how the rows of samples with this design were drawn."""
     if design is None:
         return IndependentRows()
+    if design.adjustment is not None:
+        return _adjusted_rows(design, design.adjustment)
     names = np.unique(np.concatenate(design.blocks))
     x, y = (np.searchsorted(names, blocks) for blocks in design.blocks)
     counts = np.stack([np.bincount(blocks, minlength=names.size) for blocks in (x, y)])
@@ -417,6 +484,19 @@ def _weighted_strata(
         own * (shared / np.where(total > 0, total, 1.0))[k]
         for k, own, total in zip(blocks, weights, totals, strict=True)
     ]
+
+
+def _adjusted_rows(design: Design, adjustment: Adjustment) -> AdjustedRows:
+    units = [np.unique(units, return_inverse=True)[1] for units in design.units]
+    one_block = [np.zeros(own.size, dtype=np.intp) for own in units]
+    functions = np.split(adjustment.functions[:, :-1], [units[0].size])
+    return AdjustedRows(
+        row_weights=adjustment.balanced_weights,
+        units=(units[0], units[1]),
+        blocks=(one_block[0], one_block[1]),
+        dependent=False,
+        functions=(functions[0], functions[1]),
+    )
 
 
 def independent_errors(

@@ -142,6 +142,11 @@ class Units:
             ]
         )
 
+    @property
+    def adjusts(self) -> bool:
+        """Whether sums over units are adjusted, as where there are several blocks."""
+        return int(self.shapes.shape[1]) > 1
+
     @cached_property
     def needs_centring(self) -> bool:
         """Whether x has another share of the rows in one block than in another."""
@@ -224,7 +229,7 @@ class Units:
         sums = sparse.csr_array(entries, shape=(self.size, unit.size)) @ rows.astype(np.float64)
         if self.row_weights is not None:
             sums *= self.row_weights[:, np.newaxis]
-        return np.asarray(sums if self.shapes.shape[1] == 1 else self.centre(sums))
+        return np.asarray(self.centre(sums) if self.adjusts else sums)
 
     @cached_property
     def freedom(self) -> int:
@@ -243,7 +248,7 @@ class Units:
         of_x = (np.arange(self.size) < self.n_units[0]).astype(np.float64)
         weights = self.weights(of_x[np.newaxis])[0]
         indicator = of_x * self.counts
-        if self.shapes.shape[1] > 1:
+        if self.adjusts:
             indicator = self.centre(indicator[:, np.newaxis])[:, 0]
         change = weights @ sums
         slope = change / (weights @ indicator)
@@ -319,7 +324,8 @@ def units_of(design: Design, rng: np.random.Generator) -> Units:
     numbered = [_number(block, unit) for block, unit in zip(sides, design.units, strict=True)]
     shapes = np.stack([np.bincount(block, minlength=blocks.size) for _, block, _ in numbered])
     # What a scheme permutes are the units themselves: bins of them may not be exchangeable.
-    plan = _Joined.fitting(shapes, rng) if design.scheme is None else None
+    free = design.scheme is None and design.adjustment is None
+    plan = _Joined.fitting(shapes, rng) if free else None
     if plan is None:
         (unit_x, block_x, key_x), (unit_y, block_y, key_y) = numbered
         unit_y = unit_y + block_x.size
@@ -503,7 +509,7 @@ def least_designed_pvalue(design: Design, n_permutations: int, symmetric: bool =
 
     `symmetric` says whether swapping the samples leaves the statistic as it is.
     """
-    if design.scheme is not None:
+    if design.scheme is not None or design.adjustment is not None:
         return 1.0 / (n_permutations + 1)
     units = units_of(design, np.random.default_rng(0))
     shapes = units.shapes

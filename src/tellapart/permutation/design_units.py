@@ -26,6 +26,7 @@ from scipy import special
 from tellapart.arrays import FloatArray, IntArray, Singles
 from tellapart.data.design import Design
 from tellapart.data.samples import Samples
+from tellapart.permutation.conditional import ConditionalUnits
 from tellapart.permutation.design import (
     Units,
     permute_units,
@@ -160,7 +161,7 @@ class DesignUnits(Bins):
             of_x, of_y = np.split(self.units.row_weights, [self.n_bins_of[0]])
             x[:-1] *= of_x[:, np.newaxis].astype(np.float32)
             y[:-1] *= of_y[:, np.newaxis].astype(np.float32)
-        if self.units.shapes.shape[1] == 1:
+        if not self.units.adjusts:
             return
         for some in self._parts(x.shape[1]):
             sums = np.concatenate([x[:-1, some], y[:-1, some]]).astype(np.float64)
@@ -279,7 +280,10 @@ def design_units(design: Design, rng: np.random.Generator) -> Units:
     units = units_of(design, rng)
     if design.weights is not None:
         return weighed_by_rows(units, design.weights)
-    return weighed(units, design.likeness)
+    units = weighed(units, design.likeness)
+    if design.adjustment is None:
+        return units
+    return ConditionalUnits.of(units, design.adjustment)
 
 
 def draw_design_units(design: Design, n_permutations: int, rng: np.random.Generator) -> DesignUnits:

@@ -66,6 +66,8 @@ def _samples(result: TestResult) -> Iterator[str]:
                 "drawn and weighted by one mechanism in both samples (effective sample sizes "
                 f"{n_x:,.1f} and {n_y:,.1f})."
             )
+        if design.adjustment is not None:
+            yield safe(design.adjustment.methods())
 
 
 def _scan(result: TestResult) -> Iterator[str]:
@@ -79,8 +81,7 @@ def _scan(result: TestResult) -> Iterator[str]:
         f"({_listed(families)}) {_was(len(families))} computed for the observed labelling and for "
         f"{_permutations(result)}"
         f"{'' if one else ', and their p-values combined by the weighted sum of their reciprocals'}"
-        ". As the observed labelling is part of the reference set, the "
-        f"{'' if one else 'combined '}p-value is valid in finite samples{_significant(result)}."
+        f"{_validity(result, '' if one else 'combined ')}{_significant(result)}."
     )
     requested = describe_requested(result)
     if requested:
@@ -104,6 +105,17 @@ def _scan(result: TestResult) -> Iterator[str]:
         )
     if result.reject and result.excluded:
         yield f"{result.excluded} {LIMITS}"
+
+
+def _validity(result: TestResult, combined: str) -> str:
+    """Return in which sense the p-value is valid, as the end of a sentence and one more."""
+    design = result.held_out.design
+    if design is not None and design.adjustment is not None:
+        return f". The {combined}p-value is asymptotic"
+    return (
+        f". As the observed labelling is part of the reference set, the {combined}p-value is valid "
+        "in finite samples"
+    )
 
 
 def _other_rate(result: TestResult) -> str:

@@ -21,6 +21,7 @@ from tellapart.report.plots import (
     draw_map,
     draw_marginal,
     draw_null,
+    draw_propensity,
     draw_side,
 )
 from tellapart.report.svg import inline_svg
@@ -119,6 +120,7 @@ def render_page(result: TestResult, data: PageData, reproduce: str | None = None
         facts=_facts(result),
         figure=_null(result),
         validity=describe_validity(result),
+        overlap=_draw_overlap(result),
         probability=f"{100 * result.pvalue:.4g}\N{NO-BREAK SPACE}%",
         caveat=describe_selection(result),
         not_equivalent=NOT_EQUIVALENT,
@@ -217,6 +219,8 @@ def _facts(result: TestResult) -> list[tuple[str, str]]:
             sizes = result.held_out.design.describe_weights()
             facts.append(("Effective sample sizes", sizes))
             facts.append(("Weights", "all numbers are weighted; figures show rows as they are"))
+        if result.held_out.design.adjustment is not None:
+            facts.append(("Assumes", result.held_out.design.adjustment.assumptions()))
     return facts
 
 
@@ -392,6 +396,17 @@ def _times(count: int, made: int) -> str:
     if count == made:
         return f"all {made} resamples" if made > 1 else "the one resample"
     return f"{count or 'none'} of {made} resamples"
+
+
+def _draw_overlap(result: TestResult) -> Markup | None:
+    """Return the figure of the propensities; None without covariates."""
+    design = result.held_out.design
+    if design is None or design.adjustment is None:
+        return None
+    figure = Figure(figsize=(4.2, 2.4), layout="constrained")
+    draw_propensity(figure.subplots(), result)
+    about = "Histogram of the propensities of the rows of both samples."
+    return inline_svg(figure, "overlap", "Overlap of the covariates", about)
 
 
 # Both samples in two dimensions: the figure and what it shows.

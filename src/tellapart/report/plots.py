@@ -625,12 +625,30 @@ def draw_map(axes: Axes, view: DensityMap) -> Axes:
     return plain(axes)
 
 
+def draw_propensity(axes: Axes, result: TestResult) -> Axes:
+    """Draw how the propensities of the rows of both samples are distributed."""
+    design = result.held_out.design
+    assert design is not None
+    assert design.adjustment is not None
+    bins = np.linspace(0.0, 1.0, 31).tolist()
+    sides = zip(SIDES, _legend_names(result.labels), design.adjustment.propensities, strict=True)
+    for (colour, _), name, own in sides:
+        axes.hist(own, bins=bins, color=colour, alpha=0.55, label=literal(name))
+    axes.set_xlabel("propensity given the covariates", fontsize=8)
+    axes.set_ylabel("rows", fontsize=8)
+    axes.set_title("Overlap of the covariates", loc="left")
+    axes.legend(fontsize=8, frameon=False)
+    axes.tick_params(labelsize=8)
+    return plain(axes)
+
+
 DRAWN_BY_RESULT = {
     "weights": draw_weights,
     "null": draw_null,
     "findings": draw_findings,
     "families": draw_families,
     "columns": draw_columns,
+    "propensity": draw_propensity,
 }
 
 

@@ -165,15 +165,22 @@ def _choices_after_scan(result: TestResult, n_variables: int) -> tuple[str, str]
 
 
 def describe_validity(result: TestResult) -> str:
-    """Return why the p-value holds, as the end of a sentence."""
-    if result.method is not None:
-        return result.method.validity
-    if result.scan is not None:
+    """Return in which sense the p-value holds and why, as the end of a sentence."""
+    design = result.held_out.design
+    if design is not None and design.adjustment is not None:
         return (
+            "asymptotic, and valid if the model of the labels or that of the columns given the "
+            "covariates is right and no other variable explains both"
+        )
+    always = "valid for any number of rows because "
+    if result.method is not None:
+        return always + result.method.validity
+    if result.scan is not None:
+        return always + (
             "the observed labelling is part of the reference set: all families are computed for "
             "it and for every permutation in the same way"
         )
-    return "the variables were selected on other rows"
+    return always + "the variables were selected on other rows"
 
 
 def describe_bandwidth(result: TestResult) -> str:

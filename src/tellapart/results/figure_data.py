@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from tellapart.results.result import TestResult
 
 PANELS = ("weights", "null", "marginal", "pair", "stability", "embedding", "love")
+ADJUSTED_PANELS = ("propensity",)
+"""Panels of comparisons that are adjusted for covariates."""
 SCAN_PANELS = ("findings", "families", "columns", "volcano")
 MOST_LABELLED = 12
 """Columns that a volcano plot names."""
@@ -360,10 +362,15 @@ class FigureData:
         log2_fold_change: bool | str = False,
     ) -> Embedding | Stability | Marginal | PairView | Volcano | Love | None:
         """Return what one panel shows beside the result itself; see `TestResult.plot`."""
-        check_choice("what", what, (*PANELS, *SCAN_PANELS))
+        check_choice("what", what, (*PANELS, *SCAN_PANELS, *ADJUSTED_PANELS))
         result, names = self._result, self._result.selection.names
         if variable is not None and variable not in names:
             raise InputError(f"variable must be the name of a column; got {variable!r}")
+        design = result.held_out.design
+        if what in ADJUSTED_PANELS and (design is None or design.adjustment is None):
+            raise InputError(
+                f"what={what!r} shows the model of a comparison with adjust=…; this one has none"
+            )
         if what in SCAN_PANELS and result.scan is None:
             raise InputError(f"what={what!r} shows what a scan found; this test made none")
         if what == "embedding":

@@ -582,7 +582,8 @@ class TestResult(Exports, Removals):
         ----------
         what : str or None
             "weights", "null", "marginal", "pair", "stability", "embedding" or "love" (the
-            standardised mean differences of columns); of a scan also "findings", "families",
+            standardised mean differences of columns); with `adjust` also "propensity" (how far
+            covariates overlap); of a scan also "findings", "families",
             "columns" and "volcano" (p-values of all columns by their effects); None for the figure.
         ax : matplotlib Axes or None
             Where to draw a panel; new axes on a new figure if None.
@@ -650,6 +651,7 @@ def _design_record(design: Design | None) -> dict[str, Any] | None:
                 "weightless": list(design.weightless),
             }
         ),
+        **({} if design.adjustment is None else {"adjustment": design.adjustment.to_dict()}),
     }
 
 
@@ -687,5 +689,5 @@ def design_arguments(settings: Mapping[str, object], labels: str) -> dict[str, o
     return {
         name: labels.format(name) if value == GIVEN else value
         for name, value in settings.items()
-        if name in ARGUMENTS
+        if name in (*ARGUMENTS, "adjust")
     }

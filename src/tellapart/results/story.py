@@ -233,6 +233,8 @@ def describe_evidence(result: TestResult) -> list[str]:
             lines.append(f"Not used: {design.describe_left_out()}.")
         if design.weights is not None:
             lines.append(f"Effective sample sizes: {design.describe_weights()}.")
+        if design.adjustment is not None:
+            lines.append(safe(design.adjustment.assumptions()))
     lines += describe_missing(result)
     lines += result.held_out.notes.lines()
     if result.selection.constant:

@@ -265,6 +265,9 @@ def _note(result: TestResult, asked: TableOneSettings, tests: Sequence[str]) -> 
             "SMD: standardised mean difference (Hedges' g; of two values the difference of "
             "proportions over its SD, of categories Yang and Dalton's, which has no sign)."
         )
+        design = result.held_out.design
+        if design is not None and design.adjustment is not None:
+            parts.append(f"SMD and p are adjusted, {design.adjustment.describe()}.")
     if "pvalue" in tests:
         parts.append("p: unadjusted, by permutation")
         of_columns = result.column_tests

@@ -11,7 +11,7 @@ import numpy as np
 from tellapart.arrays import FloatArray
 from tellapart.budget import current_budget
 from tellapart.effects.columns import LEVELS, NUMERIC, Column
-from tellapart.effects.estimate import Estimate
+from tellapart.effects.estimate import AdjustedRows, Estimate, IndependentRows
 from tellapart.effects.groups import Group
 from tellapart.effects.raw_columns import RawColumns
 from tellapart.effects.regions import JointSet
@@ -28,14 +28,14 @@ from tellapart.scan.finding_kinds import (
     PAIRS,
     SHARE,
     TRIPLES,
+    FindingKind,
     kinds_of,
+    scale_of_measure,
 )
 from tellapart.scan.smallest_effect import SmallestEffect
 
 UNTESTED = math.nan
 """The p-value of an effect of a column that no test named."""
-STANDARDISED = ", standardised to the strata"
-"""What follows a measure where strata count alike in both samples."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,9 @@ class Described:
                 if estimate is None:
                     continue
                 if column.sampling.standardised and (kind.order == ALONE or column.type == LEVELS):
-                    estimate = replace(estimate, measure=f"{estimate.measure}{STANDARDISED}")
+                    measure = f"{estimate.measure}{column.sampling.words[0]}"
+                    detail = _unadjusted(kind, column) or estimate.detail
+                    estimate = replace(estimate, measure=measure, detail=detail)
                 effects[kind.name] = estimate
         return cls((name,), effects, (x.n, y.n), statistics, smallest)
 
@@ -258,9 +260,22 @@ class Describer:
             if kind.name == CORRELATION and any(level is not None for level in levels):
                 measure = f"correlation of {names[0]} with {names[1]}"
             if sampling.standardised:
-                measure += " within strata"
+                measure += sampling.words[1]
             effects[kind.name] = replace(estimate, measure=measure)
         return Described(variables, effects, (rows[0], rows[1]), smallest=self._smallest)
+
+
+def _unadjusted(kind: FindingKind, column: Column) -> str:
+    """Return the effect without adjustment for covariates, in words; empty where there are none."""
+    if not isinstance(column.sampling, AdjustedRows):
+        return ""
+    x, y = column.sides
+    raw = kind.effect(Column.of(x.values, y.values, IndependentRows(), column.labels))
+    if raw is None or not math.isfinite(raw.effect) or (raw.null == 1 and raw.effect <= 0):
+        return ""
+    scale = kind.scale or scale_of_measure(raw.measure)
+    unit = f" {scale.unit}" if scale.unit else ""
+    return f"unadjusted {scale.effect} {scale.number(raw.effect)}{unit}"
 
 
 def _deviation(values: FloatArray) -> float:

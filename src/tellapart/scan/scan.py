@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tellapart.budget import current_budget
+from tellapart.data.design_labels import unexplained
 from tellapart.data.row_stores import Cut, block_rows
 from tellapart.data.samples import Samples
 from tellapart.effects.raw_columns import RawColumns
@@ -196,7 +197,8 @@ def scan(
     # machine, hundreds of times in one scan.
     with one_blas_thread():
         stage = Stage("scan")
-        labels = draw_labels(samples, n_permutations, rng)
+        labels, given = draw_labels(samples, n_permutations, rng), samples
+        samples = unexplained(samples)
         progress("scan", f"{samples.n_columns:,} columns, {labels.count - 1:,} permutations")
         _check_memory(samples.n_columns, labels)
         blocks, asked = None, asked_families(families)
@@ -214,7 +216,7 @@ def scan(
             silent("scan", f"budget: {most:,} permutations at most, {labels.n_bins:,} bins")
             further = Further(Looks.of(n_permutations, most, alpha), rng.spawn(1)[0])
         result = scan_pool(
-            samples,
+            given,
             pool,
             planned.weighed(families),
             alpha=alpha,

@@ -84,6 +84,11 @@ class TestSettings(SelectionSettings):
                 "test_size must be left out with method='scan', where all rows test; "
                 f"got {self.test_size!r}"
             )
+        if self.method == "split" and self.design.adjust is not None:
+            raise InputError(
+                "adjust must be left out with method='split', which permutes rows freely; use "
+                "method='scan'"
+            )
         self._keep("families", check_families(self.families))
         if self.method == "split" and self.families is not None:
             raise InputError(

@@ -48,6 +48,7 @@ def two_sample_test(
     clusters: object = None,
     design: object = None,
     weights: object = None,
+    adjust: object = None,
     labels: tuple[str, str] = DEFAULT_LABELS,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
@@ -153,6 +154,15 @@ def two_sample_test(
         weighted. The p-value is valid where (row, weight) pairs are exchangeable between the
         samples under H₀: rows were drawn and weighted by one mechanism in both. It is not where
         weights are made to remove a difference between the samples. See :doc:`/howto/weights`.
+    adjust : str, sequence of str, pair of tables, or None
+        With a scan, covariates such as age and sex: columns of both tables, or a table of them for
+        each sample. They are not compared; the question is whether the other columns differ given
+        them. Discrete covariates with enough rows of each combination are strata, and the p-value
+        is exact. Otherwise labels are permuted by a propensity model, of columns less their
+        regression on the covariates: the p-value is then asymptotic, and valid where one of the two
+        models is right and no other variable explains both label and columns. Effects are adjusted
+        ones, by overlap weights. With `strata` and `clusters`, not with `paired`. See
+        :doc:`/howto/adjust`.
     labels : pair of str
         The names of the two samples.
     random_state : int, numpy Generator or None
@@ -212,7 +222,7 @@ def two_sample_test(
     ...     print(finding.summary())
     x2: SD 1.018 in X, 2.979 in Y; SD ratio 0.34 (95 % CI 0.27 to 0.43), p ≤ 0.001
     """
-    labelling = DesignArguments(strata, paired, clusters, design, weights)
+    labelling = DesignArguments(strata, paired, clusters, design, weights, adjust)
     settings = settings_from(TestSettings, locals(), design=labelling)
     return compare_tables(X, Y, settings, check_labels(labels), missing=missing, keep=keep)
 

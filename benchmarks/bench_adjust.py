@@ -1,0 +1,177 @@
+"""Comparisons adjusted for covariates: level under confounding, power beside an oracle.
+
+    python benchmarks/bench_adjust.py [--nulls 500] [--pairs 100] [--beside 100] [--store]
+
+600 rows of five columns and two covariates (or ten), 199 permutations. Covariates decide both the
+label and the columns; with `--pairs` one column is shifted by .35 SD in one sample. Beside
+`two_sample_test(adjust=…)`: the same call without `adjust`, strata of quintiles of the covariates
+made by hand, a linear regression of each column on label and covariates with Holm's method, and an
+oracle: the scan, unadjusted, of columns less the covariates' true effect, with labels that were
+drawn without regard to them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+import tellapart as ta
+from store import store, table
+
+N_ROWS, N_COLUMNS, SHIFT, ALPHA = 600, 5, 0.35, 0.05
+LOADINGS = np.array([1.0, -1.0, 0.5, 0.8, 0.0])
+LEVELS = np.array([-1.0, 0.5, 1.2, 0.0, -0.7, 0.8, -1.3, 0.3])
+RIGHT = {
+    "linear": "both models right",
+    "nonlinear": "both models right (splines)",
+    "values wrong": "label model right, values jump",
+    "labels wrong": "label model wrong (jumps), values right",
+    "interaction": "both right by products of covariates",
+    "weak overlap": "both right, propensities from .01 to .99",
+    "categories": "both right, eight levels and a number",
+    "ten covariates": "both right, linear",
+    "both wrong": "neither model right",
+}
+
+
+def draw(setting: str, rng: np.random.Generator):
+    """Return covariates, the log odds of the label, and their effect on the columns."""
+    w = rng.normal(size=(N_ROWS, 10 if setting == "ten covariates" else 2))
+    jumps = np.sign(np.sin(4 * w[:, 0]))
+    linear = w[:, 0] - 0.6 * w[:, 1]
+    if setting == "linear":
+        return w, linear, w[:, 0] + 0.7 * w[:, 1]
+    if setting == "nonlinear":
+        curve = w[:, 0] ** 2 - 1
+        return w, 1.2 * curve + np.sin(2 * w[:, 1]), curve + np.sin(2 * w[:, 1])
+    if setting == "values wrong":
+        return w, linear, jumps + w[:, 0]
+    if setting == "labels wrong":
+        return w, jumps + w[:, 0], w[:, 0] + 0.7 * w[:, 1]
+    if setting == "interaction":
+        return w, 1.2 * w[:, 0] * w[:, 1], 1.2 * w[:, 0] * w[:, 1]
+    if setting == "weak overlap":
+        return w, 2.5 * w[:, 0], w[:, 0]
+    if setting == "categories":
+        level = rng.integers(0, 8, N_ROWS)
+        w = np.column_stack([level, w[:, 1]])
+        return w, LEVELS[level] + 0.5 * w[:, 1], 1.2 * LEVELS[level] + w[:, 1]
+    if setting == "ten covariates":
+        slopes = np.linspace(-0.5, 0.5, 10)
+        return w, 1.3 * (w @ slopes), 1.5 * (w @ slopes)
+    corners = np.sign(np.sin(5 * w[:, 0])) * np.sign(w[:, 1])
+    return w, 1.5 * corners, corners
+
+
+def regression_holm(values: np.ndarray, label: np.ndarray, w: np.ndarray, levels: bool) -> bool:
+    """Return whether t tests of the label in linear regressions reject, by Holm's method."""
+    terms = w
+    if levels:
+        terms = np.column_stack([w[:, [0]] == np.arange(1, 8), w[:, 1:]])
+    design = np.column_stack([label, np.ones(label.size), terms]).astype(float)
+    inverse = np.linalg.inv(design.T @ design)
+    slopes = inverse @ design.T @ values
+    freedom = label.size - design.shape[1]
+    variance = np.square(values - design @ slopes).sum(axis=0) / freedom
+    t = slopes[0] / np.sqrt(variance * inverse[0, 0])
+    return bool(2 * stats.t.sf(np.abs(t), freedom).min() <= ALPHA / N_COLUMNS)
+
+
+def quintiles(w: np.ndarray, levels: bool) -> np.ndarray:
+    """Return strata made by hand: quintiles of the first two covariates, crossed."""
+    codes = [
+        column
+        if levels and k == 0
+        else np.searchsorted(np.quantile(column, [0.2, 0.4, 0.6, 0.8]), column)
+        for k, column in enumerate(w[:, :2].T)
+    ]
+    return (codes[0] * 10 + codes[1]).astype(int)
+
+
+def run(
+    setting: str, repeat: int, shift: float, n_permutations: int, beside: bool
+) -> dict[str, float]:
+    """Return which of the tests reject, and seconds of the adjusted one."""
+    rng = np.random.default_rng([repeat, *map(ord, setting), int(100 * shift)])
+    w, odds, effect = draw(setting, rng)
+    label = rng.random(N_ROWS) < 1 / (1 + np.exp(-odds))
+    noise = rng.normal(size=(N_ROWS, N_COLUMNS))
+    values = effect[:, np.newaxis] * LOADINGS + noise
+    values[label, 0] += shift
+    levels = setting == "categories"
+    rows = pd.DataFrame(values, columns=list("abcde"))
+    names = [f"w{k}" for k in range(w.shape[1])]
+    for k, name in enumerate(names):
+        rows[name] = w[:, k]
+    if levels:
+        rows["w0"] = rows["w0"].astype(int).map(lambda code: f"level {code}")
+    x, y = rows[label], rows[~label]
+    same = {"n_permutations": n_permutations, "random_state": repeat}
+    started = time.process_time()
+    adjusted = ta.two_sample_test(x, y, adjust=names, **same)
+    seconds = time.process_time() - started
+    own = {"adjust": adjusted.reject, "any finding": bool(adjusted.findings), "seconds": seconds}
+    if not beside:
+        return own
+    plain = ta.two_sample_test(x.drop(columns=names), y.drop(columns=names), **same)
+    strata = quintiles(w, levels)
+    by_hand = ta.two_sample_test(
+        x.drop(columns=names), y.drop(columns=names),
+        strata=(strata[label], strata[~label]), **same,
+    )  # fmt: skip
+    # The oracle's labels are as many, drawn without regard to the covariates.
+    other = rng.permutation(label)
+    noise[other, 0] += shift
+    oracle = ta.two_sample_test(noise[other], noise[~other], **same)
+    return own | {
+        "unadjusted": plain.reject,
+        "strata by hand": by_hand.reject,
+        "regression, Holm": regression_holm(values, label, w, levels),
+        "oracle": oracle.reject,
+    }
+
+
+def main() -> None:
+    """Run the settings and print, or store, the rates of rejection."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--nulls", type=int, default=500)
+    parser.add_argument("--pairs", type=int, default=100)
+    parser.add_argument("--beside", type=int, default=100, help="tables for the other tests")
+    parser.add_argument("--permutations", type=int, default=199)
+    parser.add_argument("--settings", nargs="*", default=list(RIGHT))
+    parser.add_argument("--store", action="store_true")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    rows = []
+    for setting in options.settings:
+        for shift, repeats in ((0.0, options.nulls), (SHIFT, options.pairs)):
+            found = [
+                run(setting, r, shift, options.permutations, r < options.beside)
+                for r in range(repeats)
+            ]
+            if not found:
+                continue
+            rates = {
+                name: round(float(np.mean([one[name] for one in found if name in one])), 3)
+                for name in found[0]
+            }
+            about = {"setting": setting, "models": RIGHT[setting], "shift": shift}
+            rows.append({**about, "tables": repeats, **rates})
+            print(rows[-1], flush=True)
+    if options.store:
+        head = (
+            "Share of tables in which tests reject at .05 (`python benchmarks/bench_adjust.py "
+            f"--nulls {options.nulls} --pairs {options.pairs} --beside {options.beside} "
+            "--store`); the tests beside `adjust` have the first "
+            f"{options.beside} tables of each line.\n\n"
+        )
+        store("adjust", head + table(rows), rows)
+
+
+if __name__ == "__main__":
+    main()
