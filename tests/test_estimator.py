@@ -272,6 +272,13 @@ def test_a_class_of_one_row_is_part_of_the_rest(three):
     assert list(selector.selections_) == ["a", "b", "c"]
 
 
+def test_a_value_of_zero_or_less_in_all_classes_still_keeps_columns(three):
+    X, y = three
+    selector = MMDSelector(1, kernel="linear", regularization=1e6, random_state=0).fit(X, y)
+    assert max(one.value for one in selector.selections_.values()) <= 0
+    assert selector.get_support().sum() == 1
+
+
 def test_a_second_fit_forgets_the_first(three):
     X, y = three
     selector = MMDSelector(1, random_state=0).fit(X, y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
 import narwhals as nw
@@ -177,13 +178,14 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self
         """
         settings = self._settings()
-        pairs = self._read(X, y)
+        comparisons, read = self._read(X, y)
         limit = settings.time_limit
         if limit is not None:
-            settings = with_checked(settings, time_limit=limit / len(pairs))
+            settings = with_checked(settings, time_limit=limit / len(comparisons))
         rng = check_random_state(settings.random_state)
-        fits = [_fit(pair, settings, rng) for pair in pairs]
-        if len(fits) == 1:
+        # One at a time: each holds a copy of the rows.
+        fits = [_fit(one, read(one), settings, rng) for one in comparisons]
+        if self.classes_.size == 2:
             self.selection_ = fits[0].selection
             self.n_variables_ = fits[0].tuning.n_variables
             self.regularization_: float | FloatArray = fits[0].tuning.regularization
@@ -191,7 +193,7 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             self._kept = np.isin(list(self._places), self.selection_.variables)
             return self
         self.selections_ = {
-            pair.label: one.selection for pair, one in zip(pairs, fits, strict=True)
+            one.label: fit.selection for one, fit in zip(comparisons, fits, strict=True)
         }
         self.regularization_ = np.array([one.tuning.regularization for one in fits])
         self._scores = self._combined_scores()
@@ -201,9 +203,11 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _combined_scores(self) -> FloatArray:
         """Return √(Σ_k v_k z_ks²/Σ_k v_k) of the columns that are kept, and 0 of the others."""
-        shares = np.array([self._in_place(one, _shares(one)) for one in self.selections_.values()])
-        total = shares.sum()
-        scores = np.sqrt(shares.sum(axis=0) / total) if total > 0 else np.zeros(shares.shape[1])
+        every = list(self.selections_.values())
+        shares = np.array([self._in_place(one, _shares(one)) for one in every])
+        if not shares.any():  # an objective may be 0 or less for all classes: they count alike
+            shares = np.array([self._in_place(one, np.square(one.z)) for one in every])
+        scores = np.sqrt(shares.sum(axis=0) / shares.sum())
         if self.n_variables is not None:
             scores[np.argsort(-scores, kind="stable")[self.n_variables :]] = 0.0
         return np.asarray(scores)
@@ -262,8 +266,8 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_choice("missing", given.pop("missing"), POLICIES)
         return SelectionSettings(**given)
 
-    def _read(self, X: Any, y: Any) -> list[_Pair]:
-        """Return the samples to compare; set what scikit-learn keeps of X."""
+    def _read(self, X: Any, y: Any) -> tuple[list[_Comparison], Callable[[_Comparison], Samples]]:
+        """Return what to compare, and what reads it; set what scikit-learn keeps of X."""
         # A second fit may have another number of classes.
         for name in ("selection_", "selections_"):
             if hasattr(self, name):
@@ -287,16 +291,11 @@ class MMDSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 return X[rows]
 
         self._places = {name: place for place, name in enumerate(names)}
-        return [
-            _Pair(
-                one.label,
-                one.labels,
-                read_samples(
-                    *map(part, one.rows), missing=self.missing, titles=one.titles, keep=None
-                ),
-            )
-            for one in self._comparisons(labels)
-        ]
+
+        def read(one: _Comparison) -> Samples:
+            return read_samples(*map(part, one.rows), missing=self.missing, titles=one.titles)
+
+        return self._comparisons(labels), read
 
     def _comparisons(self, labels: NDArray[Any]) -> list[_Comparison]:
         """Return the two classes, or each of more with the rest; they become `classes_`."""
@@ -382,14 +381,6 @@ class _Comparison(NamedTuple):
     rows: tuple[IntArray, IntArray]
 
 
-class _Pair(NamedTuple):
-    """One comparison that is read."""
-
-    label: Any
-    labels: tuple[str, str]
-    samples: Samples
-
-
 class _Fit(NamedTuple):
     """What was chosen, and by which settings."""
 
@@ -397,15 +388,17 @@ class _Fit(NamedTuple):
     tuning: Tuning
 
 
-def _fit(pair: _Pair, settings: SelectionSettings, rng: np.random.Generator) -> _Fit:
+def _fit(
+    one: _Comparison, samples: Samples, settings: SelectionSettings, rng: np.random.Generator
+) -> _Fit:
     """Choose columns for one comparison."""
-    settings.check_against(pair.samples)
+    settings.check_against(samples)
     # One generator per step: how much randomness one of them uses does not move the other.
     tune_rng, solve_rng = map(np.random.default_rng, rng.integers(2**63, size=2))
     chosen = tune_fit_choose(
-        pair.samples, settings, tune_rng=tune_rng, solve_rng=solve_rng, progress=silent
+        samples, settings, tune_rng=tune_rng, solve_rng=solve_rng, progress=silent
     )
-    described = describe_changes(chosen, pair.samples).labelled(pair.labels)
+    described = describe_changes(chosen, samples).labelled(one.labels)
     return _Fit(described, chosen.tuning)
 
 
