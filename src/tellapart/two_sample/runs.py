@@ -109,8 +109,9 @@ def _run_scan(
     cost = ScanCost(*all_rows, samples.n_columns, settings.n_permutations)
     n_scanned = limits.rows_for_scan(cost, n_jobs)
     if samples.design is not None and samples.design.adjustment is not None:
-        most = current_budget().adjusted_rows // 2
-        n_scanned = most if n_scanned is None and max(all_rows) > most else n_scanned
+        most = current_budget().adjusted_rows
+        if n_scanned is None and sum(all_rows) > most:
+            n_scanned = max(most - min(all_rows), most // 2)
     if n_scanned is not None:
         samples = samples.draw(n_scanned, np.random.default_rng(draw_seed))
     rows = replace(samples, seed=draw_seed)
