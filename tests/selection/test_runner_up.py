@@ -10,7 +10,8 @@ import pytest
 import tellapart as ta
 from tellapart.data.reader import read_samples
 from tellapart.evidence.evidence import gather_evidence
-from tellapart.selection.by_evidence import EXACT, RunnerUp, best_of, find_runner_up
+from tellapart.selection.alternatives import RunnerUp
+from tellapart.selection.by_evidence import EXACT, best_of, find_runner_up
 from tellapart.strs.contract import Control
 from tellapart.strs.problem import SparseRatio
 
@@ -71,11 +72,11 @@ def test_a_better_choice_that_is_found_is_returned(monkeypatch, seed):
 def test_it_is_described_and_stored():
     selection = ta.select_variables(*samples(0), 3)
     (line,) = [line for line in selection.summary().splitlines() if "Runner-up" in line]
-    assert line.startswith("Runner-up subset (heuristic): ")
+    assert line.startswith("Runner-up subset (proved): ")
     assert "% of the criterion" in line
     stored = json.loads(json.dumps(selection.to_dict()))["runner_up"]
     assert stored["variables"] == list(selection.runner_up.variables)
-    assert stored["proved"] is False
+    assert stored["proved"] is True
     assert set(stored["without"]) == set(selection.variables)
 
 

@@ -354,7 +354,9 @@ class TestResult(Exports, Removals):
 
         The search goes on where it stopped, so that the gap never widens; the p-value and the
         findings stay as they are. After a scan a better selection that the search meets takes the
-        place of the present one; after a split the selection that was tested is kept.
+        place of the present one; after a split the selection that was tested is kept. Once the
+        selection is optimal, the rest of the time goes into a proof of its runner-up, and into
+        listing all subsets within 1 % of its criterion (`selection.near`).
 
         Parameters
         ----------
@@ -366,7 +368,7 @@ class TestResult(Exports, Removals):
         Returns
         -------
         TestResult
-            This one, where the selection is proved to be optimal already.
+            With what is proved by then.
 
         Raises
         ------

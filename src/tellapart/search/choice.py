@@ -80,7 +80,7 @@ class Choice:
 
     `history` holds the annealed runs; it is empty where none was needed. `drawn_rows` and
     `n_features` describe what F is of where it is not of all pairs of rows: see `Goal`. `proof` is
-    what is left to prove.
+    what is left to prove, of `problem`, which is kept where it is not too large.
     """
 
     z: FloatArray
@@ -93,6 +93,7 @@ class Choice:
     drawn_rows: tuple[int, int] | None = None
     n_features: int | None = None
     proof: OpenProblem | None = None
+    problem: SparseTrustRegion | SparseRatio | None = None
 
 
 def resolve_solver(value: str | Solver | Annealing, abilities: Abilities) -> Solvers:
@@ -290,7 +291,8 @@ def _as_choice(
     proof = None
     can_prove = solution.upper_bound is not None or solver in (None, AUTO)
     is_open = solution.status != "optimal" and can_prove
-    if is_open and problem.n_columns <= current_budget().resumed_columns:
+    is_kept = can_prove and problem.n_columns <= current_budget().resumed_columns
+    if is_open and is_kept:
         proof = OpenProblem(problem, solution, AUTO if solver is None else solver, gap)
     return Choice(
         solution.z,
@@ -300,4 +302,5 @@ def _as_choice(
         solution.solver,
         solution.seconds,
         proof=proof,
+        problem=problem if is_kept else None,
     )

@@ -13,9 +13,8 @@ repeated without it, by swaps. Nothing is proved about the runner-up: there may 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -32,13 +31,13 @@ from tellapart.progress import Progress, Stage, silent, solver_progress
 from tellapart.scan.differences import Differences
 from tellapart.scan.families.joint import LocalDifference
 from tellapart.scan.family import ScanState
+from tellapart.selection.alternatives import RunnerUp
+from tellapart.selection.evidence_problem import EvidenceProblem, problem_of, sets_of_groups
 from tellapart.selection.selection import EVIDENCE, Selection
 from tellapart.selection.settings import SelectionSettings, check_varying, constant_columns
 from tellapart.selection.tuning import Chosen, Tuning
 from tellapart.strs import solve
 from tellapart.strs.contract import Control, Solution
-from tellapart.strs.problem import SparseRatio
-from tellapart.text import joined
 
 MOST_VARIABLES = 10
 """Variables at most where their number is left open."""
@@ -53,8 +52,8 @@ ALIKE = 0.5
 AS_STRONG = 0.6
 ROUNDING = 1e-9
 """A choice with more evidence by no more than this share is as good as the one made."""
-NEAR = 0.99
-"""A choice with this share of the evidence is nearly as good."""
+FEW_NODES, SHARE_OF_PROOF = 30, 0.25
+"""Nodes of a tree, and the part of the time of a proof, that looking for other choices may take."""
 
 
 def weigh_evidence(
@@ -157,8 +156,15 @@ def weigh_evidence(
     selection = replace(selection, runner_up=runner_up)
     chosen = f"{selection.support.size} of {samples.n_columns:,} variables"
     stage.done(f"{chosen}; {selection.certificate}")
-    if effort == 1.0 and selection.status != "optimal":
-        selection = replace(selection, proof=EvidenceProof(evidence, best, settings.gap))
+    if effort == 1.0:
+        problem = EvidenceProblem(evidence, settings.gap)
+        selection = replace(selection, problem=problem)
+        if selection.status != "optimal":
+            selection = replace(selection, proof=EvidenceProof(evidence, best, settings.gap))
+        else:
+            seconds = SHARE_OF_PROOF * (control.remaining or 0.0)
+            around = Control(gap=settings.gap, time_limit=seconds)
+            selection = problem.look_around(selection, around, most_nodes=FEW_NODES)
     kernel = shown_kernel(shown, selection, threads)
     return Chosen(Tuning(number, 0.0), kernel, selection)
 
@@ -226,7 +232,7 @@ def best_of(
     known = {} if earlier is None else earlier.solutions
     bounds: list[float | None] = []
     solutions = dict(known)
-    sets = list(_sets_of_groups(evidence, n_variables))
+    sets = list(sets_of_groups(evidence, n_variables))
     for number, chosen in enumerate(sets):
         # A set that cannot beat the best by more than the gap need not be solved to its end.
         floor = None if best is None else best.value * (1 + control.gap)
@@ -281,9 +287,12 @@ class EvidenceProof:
                 seconds=selection.seconds + proved.seconds,
                 drawn_rows=selection.drawn_rows,
                 runner_up=runner_up,
+                problem=selection.problem,
             )
-        is_open = proved.status != "optimal"
-        return replace(proved, proof=replace(self, best=best) if is_open else None)
+        if proved.status != "optimal":
+            return replace(proved, proof=replace(self, best=best))
+        proved = replace(proved, proof=None)
+        return proved if proved.problem is None else proved.problem.look_around(proved, control)
 
 
 def enough_variables(evidence: Evidence, control: Control) -> int:
@@ -348,18 +357,6 @@ def select_by_evidence(
     )
 
 
-def _sets_of_groups(evidence: Evidence, n_variables: int) -> Iterator[tuple[int, ...]]:
-    """Yield the sets of groups whose columns fit into `n_variables`, the empty one first."""
-    for size in range(len(evidence.groups) + 1):
-        for chosen in combinations(range(len(evidence.groups)), size):
-            if len(_members(evidence, chosen)) <= n_variables:
-                yield chosen
-
-
-def _members(evidence: Evidence, chosen: tuple[int, ...]) -> list[int]:
-    return sorted({column for g in chosen for column in evidence.groups[g].columns})
-
-
 def _solved(
     evidence: Evidence,
     chosen: tuple[int, ...],
@@ -371,21 +368,8 @@ def _solved(
     earlier: Solution | None,
 ) -> Solution:
     """Solve the problem in which these groups, and no others, may have weights."""
-    count = evidence.n_columns
-    index = np.append(np.arange(count), count + np.array(chosen, dtype=np.intp)).astype(np.intp)
-    members = np.flatnonzero(np.isin(evidence.columns, _members(evidence, chosen)))
-    required = np.append(members, np.arange(count, index.size))
-    problem = SparseRatio(
-        evidence.shared[np.ix_(index, index)],
-        evidence.strengths[index],
-        n_variables + len(chosen),
-        nonnegative=True,
-        required=required if chosen else None,
-        # M has no eigenvalue below half its shrinkage, and no part of it has.
-        known=True,
-    )
     return solve(
-        problem,
+        problem_of(evidence, chosen, n_variables),
         solver=solver,
         gap=control.gap,
         # Each set gets its first bound, however late: without it nothing would be proved of any.
@@ -439,57 +423,6 @@ def find_substitutes(
         if close.size:
             substitutes[names[column]] = tuple(names[c] for c in evidence.columns[close])
     return substitutes
-
-
-@dataclass(frozen=True)
-class RunnerUp:
-    """The best choice found that is not the one made.
-
-    Attributes
-    ----------
-    variables : tuple of str
-        Its variables.
-    share : float
-        Its evidence, as a share of that of the choice made.
-    left_out, taken_in : tuple of str
-        Variables of the choice made that it is without, and what it has in their place.
-    without : mapping from str to float
-        For every chosen variable the share of the evidence that is found without it.
-    """
-
-    variables: tuple[str, ...]
-    share: float
-    left_out: tuple[str, ...]
-    taken_in: tuple[str, ...]
-    without: Mapping[str, float]
-
-    def description(self) -> str:
-        """Return how near it is, and how many variables can be dropped at little cost.
-
-        >>> RunnerUp(("b",), 0.9982, ("a",), ("b",), {"a": 0.9982}).description()
-        'Runner-up subset (heuristic): b instead of a, with 99.8 % of the criterion'
-        """
-        change = f"{joined(self.taken_in)} instead of" if self.taken_in else "the same without"
-        text = (
-            f"Runner-up subset (heuristic): {change} {joined(self.left_out)}, with "
-            f"{_percent(self.share)} of the criterion"
-        )
-        near = sum(share >= NEAR for share in self.without.values())
-        if near <= 1:
-            return text
-        which = "any one" if near == len(self.without) else f"any one of {near}"
-        return f"{text}; dropping {which} of the {len(self.without)} costs at most 1 %"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON."""
-        return {
-            "variables": list(self.variables),
-            "share": self.share,
-            "left_out": list(self.left_out),
-            "taken_in": list(self.taken_in),
-            "without": dict(self.without),
-            "proved": False,
-        }
 
 
 def find_runner_up(
@@ -569,15 +502,3 @@ def _part(evidence: Evidence, kept: IntArray, groups: list[int]) -> Evidence:
         likeness=evidence.likeness[np.ix_(index, index)],
         reasons=tuple(evidence.reasons[s] for s in kept),
     )
-
-
-def _percent(share: float) -> str:
-    """Return a share in percent, with the digits that distinguish it from 100 %.
-
-    >>> _percent(0.42), _percent(0.9996), _percent(0.99999), _percent(1.0)
-    ('42.0 %', '99.96 %', 'over 99.99 %', '100.0 %')
-    """
-    if 0.9999 < share < 1:
-        return "over 99.99 %"
-    digits = 2 if 0.999 <= share < 1 else 1
-    return f"{100 * share:.{digits}f} %"

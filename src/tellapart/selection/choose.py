@@ -18,6 +18,7 @@ from tellapart.kernels.base import FittedKernel
 from tellapart.progress import Progress, Stage, silent, solver_progress
 from tellapart.search.choice import Choice, OpenProblem, Solvers, choose_weights
 from tellapart.search.starts import Start, equal
+from tellapart.selection.alternatives import Alternatives
 from tellapart.selection.selection import Selection
 from tellapart.selection.settings import SelectionSettings, check_varying
 from tellapart.statistics.coefficients import (
@@ -25,7 +26,9 @@ from tellapart.statistics.coefficients import (
     coefficients_in_chunks,
     linear_part,
 )
+from tellapart.strs import SparseRatio, SparseTrustRegion
 from tellapart.strs.contract import Control
+from tellapart.strs.near_optimal import collect, threshold_of
 
 
 def choose(
@@ -119,8 +122,9 @@ def _selection_of(
     z = np.zeros(samples.n_columns)
     z[keep] = choice.z
     proof = None if choice.proof is None else KernelProof(choice.proof, keep)
+    problem = None if choice.problem is None else KernelProblem(choice.problem, keep)
     return Selection(
-        **{**vars(choice), "z": z, "proof": proof},
+        **{**vars(choice), "z": z, "proof": proof, "problem": problem},
         support=np.flatnonzero(z),
         kernel=kernel.name,
         names=samples.names,
@@ -165,6 +169,33 @@ class KernelProof:
         proved = selection.with_bound(solution.upper_bound, control)
         is_open = proved.status != "optimal"
         return replace(proved, proof=replace(self, left=left) if is_open else None)
+
+
+@dataclass(frozen=True, eq=False)
+class KernelProblem:
+    """The problem that a choice by a kernel solves; see `tellapart.selection.selection`.
+
+    `columns` are those of the problem, among all columns.
+    """
+
+    problem: SparseTrustRegion | SparseRatio
+    columns: IntArray
+
+    def alternatives(self, selection: Selection, within: float, control: Control) -> Alternatives:
+        """Return all choices that are nearly as good as an optimal one."""
+        return Alternatives.of(
+            collect(self.problem, threshold_of(selection.value, within), control),
+            [selection.names[s] for s in self.columns.tolist()],
+            value=selection.value,
+            is_optimal=selection.status == "optimal",
+            within=within,
+            n_variables=self.problem.d,
+            seconds=control.elapsed,
+        )
+
+    def look_around(self, selection: Selection, control: Control) -> Selection:  # noqa: ARG002
+        """Return the selection as it is: it has no runner-up."""
+        return selection
 
 
 def _starts(

@@ -21,6 +21,8 @@ def prove_further(
 ) -> Selection:
     """Return the selection with what is proved of it after so many more seconds.
 
+    Once it is proved to be optimal, the time goes into the runner-up and what is nearly as good.
+
     Parameters
     ----------
     selection : Selection
@@ -40,10 +42,16 @@ def prove_further(
         Where the selection is not proved to be optimal and holds no search that could go on.
     """
     if selection.status == "optimal":
-        return selection
+        problem = selection.problem
+        control = Control(time_limit=time_limit)
+        return selection if problem is None else problem.look_around(selection, control)
     proof = selection.proof
     if proof is None:
-        raise InputError(f"prove() has no proof to go on with: {_reason(selection)}")
+        reason = selection.why_unproved or (
+            "the search was not kept, as that of a large problem, of a bound at another λ or of "
+            "one comparison of many; call again with a longer time_limit"
+        )
+        raise InputError(f"prove() has no proof to go on with: {reason}")
     control = Control(
         gap=proof.gap, time_limit=time_limit, progress=solver_progress(progress, "select")
     )
@@ -51,18 +59,3 @@ def prove_further(
     proved = proof.resume(selection, samples, control, keep=keep)
     stage.done(proved.certificate)
     return proved
-
-
-def _reason(selection: Selection) -> str:
-    """Say why nothing can be proved."""
-    if selection.method:
-        return f"{selection.method} selects without one"
-    if selection.upper_bound is None:
-        return (
-            f"a selection by {selection.maker} with solver {selection.solver!r} has no "
-            "certificate; the default selection and kernel='linear' have"
-        )
-    return (
-        "the search was not kept, as that of a large problem, of a bound at another λ or of one "
-        "comparison of many; call again with a longer time_limit"
-    )

@@ -6,19 +6,18 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+from tellapart.arguments import check_number
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.samples import Samples
 from tellapart.data.sources.table import make_frame
+from tellapart.errors import InputError
 from tellapart.scan.finding import Finding
 from tellapart.search import Trace
+from tellapart.selection.alternatives import NEAR, Alternatives, RunnerUp
 from tellapart.strs.contract import Control, Status, relative_gap
 from tellapart.text import counted, listed, safe
-
-if TYPE_CHECKING:
-    from tellapart.selection.by_evidence import RunnerUp
-
 
 SIZES = (
     "effect", "low", "high", "first", "second", "pvalue", "simultaneous_low", "simultaneous_high",
@@ -83,6 +82,16 @@ class Proof(Protocol):
         """
 
 
+class ChoiceProblem(Protocol):
+    """The problem that a choice solves, kept for questions about other choices."""
+
+    def alternatives(self, selection: Selection, within: float, control: Control) -> Alternatives:
+        """Return all choices that are nearly as good as the one made."""
+
+    def look_around(self, selection: Selection, control: Control) -> Selection:
+        """Return the selection with what can be proved about the next best choices."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Selection:
     """The chosen variables, their weights, and what is proved about the choice.
@@ -145,12 +154,18 @@ class Selection:
     groups : tuple of tuples of int
         Columns that were chosen together, for how they depend on each other.
     runner_up : RunnerUp or None
-        The runner-up subset that was found, and how near it is; None but for a choice by evidence.
+        The runner-up subset that was found, how near it is, and whether that is proved; None but
+        for a choice by evidence.
+    near : Alternatives or None
+        All subsets within 1 % of the criterion, where listing them took next to no time or
+        `TestResult.prove` did; see `alternatives`.
     changes : mapping from str to Finding
         What each chosen variable differs in, which way and how much, with an interval
         (`tellapart.selection.changes`); of the 200 heaviest at most.
     proof : Proof or None
         The search that `TestResult.prove` goes on with; None where there is nothing left to prove.
+    problem : ChoiceProblem or None
+        The problem that was solved, for `alternatives`; None where it was not kept.
     """
 
     support: IntArray
@@ -177,7 +192,9 @@ class Selection:
     groups: tuple[tuple[int, ...], ...] = ()
     changes: Mapping[str, Finding] = field(default_factory=dict)
     runner_up: RunnerUp | None = None
+    near: Alternatives | None = None
     proof: Proof | None = field(default=None, repr=False, compare=False)
+    problem: ChoiceProblem | None = field(default=None, repr=False, compare=False)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -227,6 +244,63 @@ class Selection:
             seconds=self.seconds + control.elapsed,
         )
 
+    def alternatives(self, within: float = 0.01, time_limit: float = 10.0) -> Alternatives:
+        """Return all subsets that are nearly as good as the one selected.
+
+        Subsets of at most `n_variables` variables whose criterion is lower by at most `within` of
+        that of the one selected, proved to be all of them; where the time ends before, those that
+        were found, and how far the proof reaches. With a subset, every larger one that contains it
+        is as good: those are listed from which no variable can be dropped.
+
+        Parameters
+        ----------
+        within : float
+            The relative distance, at least 0 and below 1.
+        time_limit : float
+            Seconds at most.
+
+        Returns
+        -------
+        Alternatives
+            `subsets`, `complete`, what is in all of them, in none, and what substitutes for each
+            other; `summary()`.
+
+        Raises
+        ------
+        InputError
+            Where no problem was kept: kernels without a certificate, baselines, large problems and
+            comparisons of many groups.
+
+        Examples
+        --------
+        >>> import numpy as np, tellapart as ta
+        >>> rng = np.random.default_rng(0)
+        >>> Y = rng.normal(size=(60, 3)) + [0, 3, 0]
+        >>> near = ta.select_variables(rng.normal(size=(50, 3)), Y, 1).alternatives(within=0.5)
+        >>> near.subsets, near.complete
+        ((('x1',),), True)
+        """
+        share = check_number("within", within, 0.0, 1.0, open_high=True)
+        seconds = check_number("time_limit", time_limit, 0.0, open_low=True)
+        if self.problem is None:
+            reason = self.why_unproved or (
+                "that of a large table, or of one comparison of many, is not kept"
+            )
+            raise InputError(f"alternatives() has no problem to search: {reason}")
+        return self.problem.alternatives(self, share, Control(time_limit=seconds))
+
+    @property
+    def why_unproved(self) -> str:
+        """Why nothing is proved about the choice; empty if something is."""
+        if self.method:
+            return f"{self.method} selects without one"
+        if self.upper_bound is None:
+            return (
+                f"a selection by {self.maker} with solver {self.solver!r} has no certificate; the "
+                "default selection and kernel='linear' have"
+            )
+        return ""
+
     def to_frame(self) -> Any:
         """Return the selected variables as a table (pandas, or pyarrow), largest weight first."""
         return make_frame(variable_rows(self))
@@ -274,7 +348,12 @@ class Selection:
                 "kernel instead of all pairs of rows"
             )
         if self.runner_up is not None:
-            remarks.append(self.runner_up.description())
+            hint = ""
+            if self.near is None and self.problem is not None and self.runner_up.share >= NEAR:
+                hint = "; selection.alternatives() lists all subsets within 1 %"
+            remarks.append(f"{self.runner_up.description()}{hint}")
+        if self.near is not None:
+            remarks.append(self.near.description())
         for name in self.weights:
             others = self.substitutes.get(name, ())
             if others:
@@ -334,7 +413,7 @@ class Selection:
         1 of 3 variables selected (joint criterion):
           x1   1.000  mean ... in X, ... in Y; SMD ...
         Certificate: optimal among all subsets of at most 1 variable (relative gap 0 %; ...).
-        Runner-up subset (heuristic): x2 instead of x1, with 14.6 % of the criterion.
+        Runner-up subset (proved): x2 instead of x1, with 14.6 % of the criterion.
         """
         head = f"{self.support.size} of {len(self.names)} variables selected ({self.maker}):"
         remarks = [f"{remark}." for remark in self.remarks]
@@ -366,6 +445,7 @@ class Selection:
             "reasons": dict(zip(self.variables, self.reasons, strict=False)),
             "substitutes": {name: list(others) for name, others in self.substitutes.items()},
             "runner_up": None if self.runner_up is None else self.runner_up.to_dict(),
+            "near": None if self.near is None else self.near.to_dict(),
             "n_candidates": self.n_candidates,
             "drawn_rows": None if self.drawn_rows is None else list(self.drawn_rows),
             "n_features": self.n_features,

@@ -46,7 +46,7 @@ REMEMBERED = 100_000
 """Values of supports that are kept at hand."""
 NODE_BYTES = 500_000_000
 """Memory that the nodes of a tree may take, about."""
-ACCURACY = 0.02
+ACCURACY = 0.3
 """Relaxations are as accurate as this part of the distance from the best to the threshold."""
 
 
@@ -316,10 +316,10 @@ class _HullCollection(HullSearch):
 
     best: Collection
 
-    def __init__(self, best: Collection, accuracy: float) -> None:
+    def __init__(self, best: Collection, accuracy: float, most_nodes: float) -> None:
         super().__init__(best.problem, best.control, best)
         self.accuracy = accuracy
-        self.most_nodes = NODE_BYTES / (64 * best.problem.n_columns)
+        self.most_nodes = min(most_nodes, NODE_BYTES / (64 * best.problem.n_columns))
 
     @property
     def tolerance(self) -> float:
@@ -389,7 +389,8 @@ def collect(
     *,
     start: IntArray | None = None,
     most: int = MOST_SUPPORTS,
-    accuracy: float = 0.01,
+    most_nodes: float = np.inf,
+    accuracy: float = 3e-3,
 ) -> Collected:
     """Return the minimal supports whose value is at least a threshold.
 
@@ -405,6 +406,8 @@ def collect(
         A support that reaches the threshold.
     most : int
         Supports at most.
+    most_nodes : float
+        Nodes of the tree at most.
     accuracy : float
         Accuracy of relaxations, as a share of the threshold.
     """
@@ -413,7 +416,13 @@ def collect(
             return _single_supports(problem, threshold)
         squared = (problem.scale * max(threshold, 0.0)) ** 2
         inside = collect(
-            problem.squared, squared, control, start=start, most=most, accuracy=2 * accuracy
+            problem.squared,
+            squared,
+            control,
+            start=start,
+            most=most,
+            most_nodes=most_nodes,
+            accuracy=2 * accuracy,
         )
         values = np.sqrt(np.maximum(inside.values, 0.0)) / problem.scale
         # A root is off by less than this; that of the threshold itself must not be above it.
@@ -424,7 +433,8 @@ def collect(
     lowered = threshold - problem.resolution
     best = Collection(problem, control, lowered, most)
     best.support = problem.best_support(problem.a) if start is None else start
-    search = _HullCollection(best, max(accuracy * abs(threshold), problem.resolution))
+    precision = max(accuracy * abs(threshold), problem.resolution)
+    search = _HullCollection(best, precision, most_nodes)
     solution = search.solve(BranchAndBound.name, start)
     proved = search.upper_bound()
     found = sorted(best.found.items(), key=lambda item: (-item[1], item[0]))
