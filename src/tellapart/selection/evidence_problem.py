@@ -128,18 +128,15 @@ class EvidenceProblem:
         As far as the time and so many nodes of each tree are enough: what is not complete is left
         out.
         """
-        if selection.runner_up is None or (selection.runner_up.proved and selection.near):
-            return selection
         runner_up = selection.runner_up
-        if not runner_up.proved:
-            proved = self._is_next(selection, control, most_nodes)
-            runner_up = replace(runner_up, proved=proved)
+        if runner_up is not None and not runner_up.proved:
+            runner_up = replace(runner_up, proved=self._is_next(selection, control, most_nodes))
             selection = replace(selection, runner_up=runner_up)
-            # Without it a short search would not list all others either.
-            is_hard = not proved and np.isfinite(most_nodes)
-            if is_hard or (proved and runner_up.share < 1 - NEAR):
-                return selection
-        if control.out_of_time:
+        if runner_up is None or selection.near is not None or control.out_of_time:
+            return selection
+        is_alone = runner_up.proved and runner_up.share < 1 - NEAR
+        # Where the runner-up is too much for a short search, listing all others is.
+        if is_alone or not (runner_up.proved or np.isinf(most_nodes)):
             return selection
         near = self.alternatives(selection, NEAR, control, most_nodes)
         return replace(selection, near=near if near.complete else selection.near)
