@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tellapart.data.sources.array import with_names
     from tellapart.data.sources.files import open_dataset
     from tellapart.data.sources.metadata import with_metadata
+    from tellapart.data.time_blocks import time_blocks
     from tellapart.errors import (
         ConstantColumnWarning,
         InputError,
@@ -72,6 +73,7 @@ __all__ = [
     "select_variables",
     "strs",
     "theory",
+    "time_blocks",
     "two_sample_test",
     "with_metadata",
     "with_names",
@@ -101,6 +103,7 @@ _HOME = {
     "open_dataset": "data.sources.files",
     "plan_sample_size": "planning.plan_sample_size",
     "select_variables": "selection.select_variables",
+    "time_blocks": "data.time_blocks",
     "two_sample_test": "two_sample.two_sample_test",
     "with_metadata": "data.sources.metadata",
     "with_names": "data.sources.array",

@@ -234,6 +234,7 @@ def _compare_groups(
     """
     from tellapart.data.grouping import group_name, open_groups, read_groups
     from tellapart.data.sources.files import open_dataset
+    from tellapart.data.time_blocks import warn_of_time_order
     from tellapart.two_sample.two_sample_test import compare_tables, run_test
 
     if is_several(a):
@@ -259,6 +260,8 @@ def _compare_groups(
         design=settings.design,
     )
     labels = group_name(by, first), group_name(by, second)
+    if not settings.design.asked:
+        warn_of_time_order(samples, labels)
     return run_test(samples, settings, labels), unchosen
 
 

@@ -76,7 +76,7 @@ def part_of(values: Any, part: str) -> Any:
         return _numbers(clock / _MICROSECONDS["hour"], missing)
     if part == DAYS:
         return _numbers(_since_1970(values) / _MICROSECONDS["day"], missing)
-    local = _since_1970(_by_the_clock(values))
+    local = clock_microseconds(values)
     if part == HOUR:
         return _numbers(np.mod(local, _MICROSECONDS["day"]) / _MICROSECONDS["hour"], missing)
     days = np.floor_divide(local, _MICROSECONDS["day"])
@@ -84,6 +84,15 @@ def part_of(values: Any, part: str) -> Any:
         return _labels(np.mod(days + _FIRST_WEEKDAY, len(WEEKDAYS)), WEEKDAYS, missing)
     months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
     return _labels(np.mod(months, len(MONTHS)), MONTHS, missing)
+
+
+def clock_microseconds(values: Any) -> NDArray[np.int64]:
+    """Return microseconds since 1970 of dates or moments, by the clock of their time zone.
+
+    >>> clock_microseconds(pa.array([1], pa.date32())).tolist()
+    [86400000000]
+    """
+    return _since_1970(_by_the_clock(values))
 
 
 def part_name(column: str, part: str) -> str:

@@ -15,6 +15,7 @@ from tellapart.data.hints import warn_of_input
 from tellapart.data.reader import read_chunked, read_samples
 from tellapart.data.samples import Samples
 from tellapart.data.sources import is_chunked
+from tellapart.data.time_blocks import warn_of_time_order
 from tellapart.interrupts import interruptible
 from tellapart.kernels import Kernel
 from tellapart.progress import Progress, Stage, progress_reporter
@@ -245,6 +246,8 @@ def compare_tables(
         )
         reading.done(samples.described_size)
         warn_of_input(X, Y, samples, titles)
+        if not settings.design.asked:
+            warn_of_time_order(samples, titles)
         limits = Limits.begin(settings.time_limit, settings.memory_budget)
         return run_test(samples, settings, labels, replace(limits, settle=True))
     refuse_chunks(settings.design)
