@@ -201,6 +201,9 @@ FALSE_ALARMS = 0.005
 FEWEST_ROWS = 50
 MOST_COLUMNS, MOST_ROWS = 50, 5_000
 """Columns, evenly spaced, and rows, the first in order of time, that are looked at."""
+LEAST_VARIED = 0.45
+"""The variance of ranks, in multiples of that without ties, below which a correlation is not
+normal: where 80 % of the rows have one value."""
 CLOCKS = 0.9
 """A column whose rank correlation with time exceeds this in size is a clock itself."""
 MOST_NAMED = 3
@@ -256,11 +259,12 @@ def _lagged(
 
 
 def _unit_ranks(values: FloatArray) -> FloatArray:
-    """Return ranks of columns, centred and of length 1; 0 of a constant column."""
+    """Return ranks of columns, centred and of length 1; 0 of a column that hardly varies."""
     ranks = stats.rankdata(values, axis=0)
     ranks -= ranks.mean(axis=0)
-    length = np.sqrt(np.square(ranks).sum(axis=0))
-    return np.asarray(ranks / np.where(length > 0, length, 1.0))
+    squares, n = np.square(ranks).sum(axis=0), len(ranks)
+    varies = squares >= LEAST_VARIED * n * (n * n - 1) / 12
+    return np.asarray(ranks * np.where(varies, 1 / np.sqrt(np.where(varies, squares, 1.0)), 0.0))
 
 
 def _warn(
