@@ -1,6 +1,7 @@
 """The level of a weighted scan, and what equal weights change: nothing.
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/bench_weights.py
+    python benchmarks/bench_weights.py --resume    # go on after an interruption
     python benchmarks/bench_weights.py --quick     # three pairs each, nothing stored
 
 Pairs of samples whose rows and weights come from one mechanism in both, so that nothing differs,
@@ -14,6 +15,7 @@ benchmarks/results/weights.md and .csv.
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import time
 import warnings
@@ -24,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 import tellapart as ta
-from store import store, table
+from store import RESULTS, store, table
 
 ALPHA, PERMUTATIONS, PAIRS = 0.05, 199, 500
 Pair = tuple[pd.DataFrame, pd.DataFrame, Mapping[str, object]]
@@ -183,28 +185,46 @@ def comparable(result: ta.TestResult) -> str:
     return json.dumps(found)
 
 
-def main() -> None:
-    """Measure all settings and store the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true")
-    pairs = 3 if parser.parse_args().quick else PAIRS
-    rows = []
-    for kind, settings in (("one mechanism", VALID), ("not covered", NOT_COVERED)):
-        for name, draw in settings.items():
-            rows.append(measure(kind, name, draw, pairs))
-            print(rows[-1], flush=True)
-    same = equal_weights()
+def on_file() -> dict[str, dict[str, object]]:
+    """Return the rows that are stored, by setting."""
+    path = RESULTS / "weights.csv"
+    if not path.exists():
+        return {}
+    with path.open(newline="", encoding="utf-8") as file:
+        return {row["setting"]: {**row} for row in csv.DictReader(file)}
+
+
+def write(rows: list[dict[str, object]], pairs: int, same: list[bool]) -> None:
+    """Store the table, or show it where only a few pairs were drawn."""
     text = (
         f"# Weighted rows: level at α = {ALPHA}\n\n"
-        "`OPENBLAS_NUM_THREADS=1 python benchmarks/bench_weights.py`. "
+        "`OPENBLAS_NUM_THREADS=1 python benchmarks/bench_weights.py [--resume]`. "
         f"{PERMUTATIONS} permutations; nothing differs in the rows of one mechanism. The standard "
-        f"error of a rate of 0.05 is {np.sqrt(0.05 * 0.95 / pairs):.3f}.\n\n{table(rows)}\n\n"
+        f"error of a rate of 0.05 is {np.sqrt(0.05 * 0.95 / PAIRS):.3f}.\n\n{table(rows)}\n\n"
         f"Equal weights of 1, 0.37 and 5,000 give the answer without weights: {same}.\n"
     )
     if pairs == PAIRS:
-        store("weights", text, rows)
+        store("weights", text, rows, show=False)
     else:
         print(text)
+
+
+def main() -> None:
+    """Measure all settings and store the table after each."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--resume", action="store_true")
+    asked = parser.parse_args()
+    pairs = 3 if asked.quick else PAIRS
+    known = on_file() if asked.resume else {}
+    rows, same = [], equal_weights()
+    for kind, settings in (("one mechanism", VALID), ("not covered", NOT_COVERED)):
+        for name, draw in settings.items():
+            rows.append(known.get(name) or measure(kind, name, draw, pairs))
+            print(rows[-1], flush=True)
+            if not asked.quick:
+                write(rows, pairs, same)
+    write(rows, pairs, same)
 
 
 if __name__ == "__main__":
