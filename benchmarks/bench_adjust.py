@@ -11,7 +11,7 @@ drawn without regard to them.
 
     TELLAPART_DATA=FOLDER python benchmarks/bench_adjust.py --patients
 
-Patients with sepsis against others, adjusted for age and sex: adjusted standardised mean differences
+Patients with sepsis against others, adjusted for age and sex: adjusted SMDs
 beside those of a linear regression by statsmodels (HC3 errors).
 """
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     )
     from tellapart.two_sample.two_sample_test import two_sample_test
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # What is logged goes to handlers of the program, and nowhere without any.
 logging.getLogger(__name__).addHandler(logging.NullHandler())
