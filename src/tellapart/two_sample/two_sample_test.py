@@ -63,8 +63,8 @@ def two_sample_test(
 ) -> TestResult:
     """Test whether two samples come from one distribution, and report what differs.
 
-    With `method="scan"` all observations are used. Seven families of statistics (location, shape,
-    kernel, correlation, pair, triple, higher; an eighth, missing, where values are missing) are
+    With `method="scan"` all observations are used. Families of statistics (location, shape, kernel,
+    correlation, pair, triple, higher, joint; values and missing, where there are such values) are
     computed for the observed labels and for permutations of them, the same for all families.
     C = Σ_f w_f/p_f combines the families' p-values, and p = #{e : C(e) ≥ C(e₀)}/(B + 1) compares
     the observed labelling e₀ with the B permutations. The observed labelling is part of the
