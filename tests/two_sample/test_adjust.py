@@ -187,6 +187,19 @@ def test_sums_are_centred_under_the_permutations_and_weights_balance():
     assert (x.sum(), y.sum()) == pytest.approx((1, 1))
 
 
+def test_comparisons_of_groups_are_adjusted_alike():
+    table, label = confounded(7, n=240, shift=1.5)
+    table = table.drop(columns=["sex", "bmi"]).assign(arm=np.where(label, "case", "other"))
+    result = ta.compare_groups(
+        table, "arm", adjust="age", mode="pairwise", random_state=0, n_permutations=99
+    )
+    (comparison,) = result.comparisons
+    assert comparison.reject
+    assert "mean, adjusted" in comparison.result.findings[0].summary()
+    with pytest.raises(InputError, match="adjust must name other columns than by='arm'"):
+        ta.compare_groups(table, "arm", adjust="arm")
+
+
 def test_many_cells_of_discrete_covariates_are_no_strata():
     rng = np.random.default_rng(0)
     few, many = rng.integers(0, 3, (200, 1)), rng.integers(0, 10, (200, 3))

@@ -9,6 +9,7 @@ import typer
 
 from tellapart.cli.files import check_outputs, files_of, read_input
 from tellapart.cli.options import (
+    Adjust,
     Clusters,
     ErrorRate,
     FalseProportion,
@@ -57,6 +58,7 @@ def groups(
         typer.Option(metavar="COLUMN", help="Rows of two groups with the same key are pairs."),
     ] = None,
     clusters: Clusters = None,
+    adjust: Adjust = None,
     alpha: Annotated[
         float, typer.Option(help="Familywise level α of all comparisons (Holm's adjustment).")
     ] = 0.05,
@@ -90,7 +92,10 @@ def groups(
     change = check_fold_change(fold_change, "--fold-change")
     if paired == "":
         raise InputError("--paired needs a COLUMN that matches the rows of groups")
-    labelled = [name for name in (strata, paired, clusters) if name is not None]
+    covariates = None if adjust is None else [name.strip() for name in adjust.split(",")]
+    labelled = [
+        name for name in (strata, paired, clusters, *(covariates or ())) if name is not None
+    ]
     (table,), unchosen = options.chosen(read_input(file, options.form), needed=[by, *labelled])
     result = compare_groups(
         table,
@@ -100,6 +105,7 @@ def groups(
         strata=strata,
         paired=paired or False,
         clusters=clusters,
+        adjust=covariates,
         missing=options.missing,
         keep=options.kept(table),
         alpha=alpha,

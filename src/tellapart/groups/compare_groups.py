@@ -45,6 +45,7 @@ def compare_groups(
     strata: object = None,
     paired: bool | str | Sequence[object] = False,
     clusters: object = None,
+    adjust: object = None,
     method: str = "scan",
     families: str | Sequence[str] | Mapping[str, float] | None = None,
     n_variables: int | None = None,
@@ -102,6 +103,9 @@ def compare_groups(
     paired : str, label array, or False
         The key of rows that belong together, one of each group: the labels of rows with the same
         key are swapped. Not for more than two groups against the rest.
+    adjust : str, sequence of str, table, or None
+        Covariates that every comparison is adjusted for: columns of the table, or a table of them
+        with the same rows; see `two_sample_test`.
     n_permutations : int or None
         Permutations per comparison. None is 999, or more where so many comparisons need them
         for any adjusted p-value to reach `alpha`: at least 2·(comparisons)/alpha.
@@ -150,7 +154,7 @@ def compare_groups(
     started = time.perf_counter()
     check_choice("mode", mode, MODES)
     policy = check_choice("missing", missing, POLICIES)
-    design = DesignArguments(strata, paired, clusters)
+    design = DesignArguments(strata, paired, clusters, adjust=adjust)
     # Checked for one comparison; how many there are is known once the table is read.
     first = _usual_permutations(1, alpha) if n_permutations is None else n_permutations
     settings = settings_from(TestSettings, locals(), n_permutations=first, design=design)
