@@ -169,7 +169,7 @@ class Column:
             if not present.all():
                 values, weights = values[present], weights[present]
             values = np.asarray(values, dtype=np.float64)
-            sides.append(ColumnSample(values, weights, unit, sampling.weighted))
+            sides.append(ColumnSample(values, weights, unit, sampling.ranked))
         return cls(sides[0], sides[1], sampling, labels)
 
     @cached_property

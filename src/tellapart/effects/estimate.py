@@ -206,6 +206,11 @@ class Sampling(Protocol):
         ...
 
     @property
+    def ranked(self) -> bool:
+        """Whether ranks, quantiles and effective numbers of rows are those of weighted rows."""
+        ...
+
+    @property
     def words(self) -> tuple[str, str]:
         """What follows a measure where it is standardised, and a correlation then."""
         ...
@@ -240,6 +245,7 @@ class IndependentRows:
     dependent = False
     standardised = False
     weighted = False
+    ranked = False
     words = ("", "")
 
     def within_strata(self, sample: int, values: FloatArray) -> FloatArray:  # noqa: ARG002
@@ -284,6 +290,11 @@ class DesignedRows:
     blocks: tuple[IntArray, IntArray]
     dependent: bool
     weighted: bool = False
+
+    @property
+    def ranked(self) -> bool:
+        """Whether ranks, quantiles and effective numbers of rows are those of weighted rows."""
+        return self.weighted
 
     @property
     def words(self) -> tuple[str, str]:
@@ -400,6 +411,11 @@ class AdjustedRows(DesignedRows):
     def words(self) -> tuple[str, str]:
         """What follows a measure, and a correlation."""
         return ", adjusted", " given the covariates"
+
+    @property
+    def ranked(self) -> bool:
+        """Ranks, quantiles and effective numbers of rows are those of weighted rows."""
+        return True
 
     @property
     def standardised(self) -> bool:

@@ -104,7 +104,7 @@ class GroupSample:
             values, weights = values[present], weights[present]
         if not len(values):
             return cls(values, values, weights, present, 1.0, 0.0)
-        own = weights[:, 0] if sampling.weighted else None
+        own = weights[:, 0] if sampling.ranked else None
         ranks, frequent, shares = zip(*(_ranks(one, own) for one in values.T), strict=True)
         expected = len(values) * math.prod(1 - share for share in shares)
         counted = np.count_nonzero((values != frequent).all(axis=1))
@@ -269,7 +269,7 @@ def three_way_interaction(group: Group) -> Estimate | None:
     means, influences, floors = [], [], []
     for side in group.sides:
         middle = np.median(side.values, axis=0)
-        if group.sampling.weighted:
+        if group.sampling.ranked:
             own = side.weights[:, 0]
             middle = np.concatenate([weighted_quantiles(one, own, (0.5,)) for one in side.values.T])
         signs = np.sign(side.values - middle)

@@ -70,11 +70,12 @@ class Described:
             statistics = {
                 "mean": (float(x.values.mean()), float(y.values.mean())),
                 "SD": (_deviation(x.values), _deviation(y.values)),
-                "median": (x.median, y.median),
+                "median": (float(np.median(x.values)), float(np.median(y.values))),
             }
             if column.sampling.weighted:
                 statistics["mean"] = x.mean, y.mean
                 statistics["SD"] = x.deviation, y.deviation
+                statistics["median"] = x.median, y.median
         many_levels = column.labels is not None and column.levels[0].size > FEWEST_LEVELS
         effects = {}
         for kind in kinds_of(column.type, ANY_COLUMN):
@@ -82,10 +83,12 @@ class Described:
                 estimate = kind.effect(column)
                 if estimate is None:
                     continue
+                raw = _unadjusted(kind, column)
+                if raw:
+                    estimate = replace(estimate, detail=raw)
                 if column.sampling.standardised and (kind.order == ALONE or column.type == LEVELS):
                     measure = f"{estimate.measure}{column.sampling.words[0]}"
-                    detail = _unadjusted(kind, column) or estimate.detail
-                    estimate = replace(estimate, measure=measure, detail=detail)
+                    estimate = replace(estimate, measure=measure)
                 effects[kind.name] = estimate
         return cls((name,), effects, (x.n, y.n), statistics, smallest)
 
