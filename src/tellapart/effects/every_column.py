@@ -499,7 +499,7 @@ def block_moments(
     compared = raw
     if sampling.standardised or sampling.weighted:
         weighted = [
-            Moments.of(own, unit, sampling.weights(k, own), effective=sampling.weighted)
+            Moments.of(own, unit, sampling.weights(k, own), effective=sampling.ranked)
             for k, own in enumerate(values)
         ]
         compared = weighted[0], weighted[1]
