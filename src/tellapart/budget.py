@@ -230,7 +230,7 @@ class Budget:
     shared_sums_bytes: int = 400_000_000
     # strs
     dense_columns: int = 2_000
-    semidefinite_columns: int = 300
+    semidefinite_columns: int = 1_000
     visited_supports_work: int = 600_000
     shifted_columns: int = 200
     enumerated_columns: int = 1_000
