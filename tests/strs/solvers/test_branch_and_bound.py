@@ -107,6 +107,21 @@ def test_factor_of_many_variables(limit):
     assert solution.value == pytest.approx(dense.value, rel=1e-4)
 
 
+def test_a_principal_direction_that_is_nearly_sparse_is_proved_soon():
+    """The hull bound λ_max leaves a gap of a few per cent that no branching closes."""
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(60, 40))
+    rows[:, :8] += 3.0 * rng.normal(size=(60, 1))
+    problem = SparseTrustRegion(rows.T @ rows / 60, np.zeros(40), 8)
+    with using_budget(HULL_BOUNDS_ONLY):
+        root = solve(problem, "branch-and-bound", time_limit=1e-3)
+    assert 1e-4 < root.gap < branch_and_bound.LOOSE_ROOT
+    solution = solve(problem, "branch-and-bound")
+    assert solution.status == "optimal"
+    assert solution.support.tolist() == list(range(8))
+    assert solution.iterations <= 10
+
+
 def hard_problem(size=80, d=10):
     """Sparse PCA on noise with a weak linear term: no proof in reach."""
     rng = np.random.default_rng(0)

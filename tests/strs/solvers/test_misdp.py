@@ -15,6 +15,7 @@ from tellapart.errors import InputError, MissingDependencyError
 from tellapart.strs import SparseTrustRegion, solve
 from tellapart.strs.contract import Control
 from tellapart.strs.domains import maximise_on_sphere
+from tellapart.strs.solvers import misdp
 from tellapart.strs.solvers.misdp import Misdp, spectral_bound
 
 
@@ -50,6 +51,14 @@ def test_equals_brute_force_at_twelve_variables():
 def hard():
     B = np.random.default_rng(7).normal(size=(20, 20))
     return SparseTrustRegion(B + B.T, np.zeros(20), 6)
+
+
+def test_nodes_without_memory_for_iterates_prove_the_same(monkeypatch):
+    full = solve(hard(), Misdp())
+    monkeypatch.setattr(misdp, "HELD_BYTES", 0)
+    again = solve(hard(), Misdp())
+    assert again.status == full.status == "optimal"
+    assert again.support.tolist() == full.support.tolist()
 
 
 def test_node_limit_leaves_a_valid_bound():

@@ -104,10 +104,11 @@ def _squares(A: FloatArray, centre: float, forced: BoolArray, picks: int) -> flo
 WORTHWHILE = 0.5
 """ADMM stops at a node once its bound can fall by at most this part of what is left to close…"""
 PATIENCE = 10
-"""…or has fallen by less than a tenth of it in this many checks: branching does more."""
-
+"""…or has fallen by less than a tenth of it in this many checks: branching does more…"""
 SHRUNK = 0.8
-"""A node that has lost variables down to this part is bounded again before it is branched."""
+"""…or proves that all but this part of the variables are out: the rest is bounded anew."""
+HELD_BYTES = 1e9
+"""Memory of the iterates that waiting nodes hold; beyond it nodes start from nothing."""
 
 
 @dataclass(frozen=True)
@@ -115,9 +116,9 @@ class Misdp:
     """Branch and bound over q with the strong SDP relaxation at the nodes. Exact, for small D.
 
     A node forces some variables in and leaves some out. Its bound is the proved dual bound of the
-    relaxation on the variables left, and the bound's row terms fix further variables for free:
-    exchanging a row among the d largest for one that is not changes the bound by their
-    difference. Best-first; the variable whose q is nearest to ½ is decided next.
+    relaxation on the variables left, with the rows' hulls in place of its rows, and its multiplier
+    fixes further variables for free (`bounds.probing`): most are out before the first decision.
+    Best-first; the variable whose q is nearest to ½ is decided next.
 
     Attributes
     ----------
@@ -165,6 +166,11 @@ class _SemidefiniteNode(Node):
 
     iterate: Iterate | None = None
 
+    @property
+    def held(self) -> int:
+        """Bytes of its iterate."""
+        return 0 if self.iterate is None else self.iterate.Y.nbytes + self.iterate.W.nbytes
+
     def keep(self, kept: BoolArray, forced: BoolArray, d: int) -> _SemidefiniteNode:
         """Return the child with the variables `kept`, of which `forced` are in."""
         child = super().keep(kept, forced, d)
@@ -200,6 +206,20 @@ class SemidefiniteSearch(TreeSearch[_SemidefiniteNode]):
         self.solver = solver
         self.slack = problem.forming_error
         self.bounds: list[float] = []
+        self.held = 0
+
+    def push(self, node: _SemidefiniteNode) -> None:
+        """Add a node that waits, without its iterate where that would take too much memory."""
+        if self.held + node.held > HELD_BYTES:
+            node = replace(node, iterate=None)
+        self.held += node.held
+        super().push(node)
+
+    def take(self) -> _SemidefiniteNode:
+        """Return the waiting node with the highest bound, in work from now on."""
+        node = super().take()
+        self.held -= node.held
+        return node
 
     def run(self, start: IntArray | None) -> None:
         """Search until nothing open can beat the cutoff, or a limit is reached."""
