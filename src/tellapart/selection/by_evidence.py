@@ -157,7 +157,8 @@ def weigh_evidence(
     chosen = f"{selection.support.size} of {samples.n_columns:,} variables"
     stage.done(f"{chosen}; {selection.certificate}")
     if effort == 1.0:
-        problem = EvidenceProblem(evidence, settings.gap)
+        # Likeness has no part in it, and need not be kept.
+        problem = EvidenceProblem(replace(evidence, likeness=np.empty((0, 0))), settings.gap)
         selection = replace(selection, problem=problem)
         if selection.status != "optimal":
             selection = replace(selection, proof=EvidenceProof(evidence, best, settings.gap))
