@@ -31,7 +31,7 @@ def test_open_nodes_are_kept():
     solution = solver.solve(problem, stopped_after(20))
     bounds, values, pieces = [solution.upper_bound], [solution.value], 1
     while solution.search is not None:
-        solution = solution.search.resume(stopped_after(200))
+        solution = solution.search.resume(stopped_after(40))
         bounds.append(solution.upper_bound)
         values.append(solution.value)
         pieces += 1

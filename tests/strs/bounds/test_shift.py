@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from instances import examples, gram, indefinite
 
 from tellapart.strs.bounds.hull import Curvature, HullRelaxation
-from tellapart.strs.bounds.shift import ShiftProblem, _at, _cones, _newton_system, best_shift
+from tellapart.strs.bounds.shift import ShiftProblem, _along, _Path, best_shift
 from tellapart.strs.domains import Space, SpaceOrthant
 from tellapart.strs.faces import SphereOrthant
 
@@ -47,8 +47,8 @@ def start(problem):
 
 def shifted(problem, tolerance=1e-7, **options):
     delta, mu, b, size = start(problem)
-    options = {"stop": lambda: False, **options}
-    return best_shift(problem, delta, mu, b, tolerance=tolerance * size, scale=size, **options)
+    options = {"tolerance": lambda _: tolerance * size, "stop": lambda: False, **options}
+    return best_shift(problem, delta, mu, b, scale=size, **options).delta
 
 
 @pytest.mark.parametrize("domain", [SphereOrthant(), Space(), SpaceOrthant()])
@@ -59,8 +59,8 @@ def test_no_shift_made_for_another_domain_is_better(domain):
         delta, mu, b, size = start(problem)
         if not domain.on_sphere:
             delta, mu = np.full(8, np.linalg.eigvalsh(problem.matrix)[0] / 2), 0.0
-        options = {"tolerance": 1e-7 * size, "scale": size, "stop": lambda: False}
-        own = best_shift(problem, delta, mu, b, **options)
+        options = {"tolerance": lambda _, size=size: 1e-7 * size, "stop": lambda: False}
+        own = best_shift(problem, delta, mu, b, scale=size, **options).delta
         assert np.linalg.eigvalsh(problem.matrix - np.diag(own))[0] >= 0
         total = bound_with(problem, own)
         assert total <= bound_with(problem, delta) + 1e-9
@@ -118,45 +118,52 @@ def test_shift_respects_the_ground_and_the_limit_on_mu():
 
 
 @pytest.mark.parametrize(("level", "mu"), [(100.0, 1.0), (-100.0, 100.0), (-100.0, 1.0)])
-def test_infeasible_start_is_returned(level, mu):
+def test_infeasible_start_gives_nothing(level, mu):
     problem = make(0)
-    delta = np.full(8, level)
-    back = best_shift(problem, delta, mu, problem.a, tolerance=1e-6, scale=1.0, stop=lambda: False)
-    np.testing.assert_array_equal(back, delta)
+    options = {"tolerance": lambda _: 1e-6, "stop": lambda: False}
+    assert best_shift(problem, np.full(8, level), mu, problem.a, scale=1.0, **options) is None
+
+
+def test_the_end_has_the_bound_and_the_q_of_the_relaxation():
+    for seed in range(5):
+        problem = make(seed, gram, linear=2.0)
+        delta, mu, b, size = start(problem)
+        end = best_shift(
+            problem, delta, mu, b, tolerance=lambda _: 1e-8, scale=size, stop=lambda: False
+        )
+        assert end.bound == pytest.approx(bound_with(problem, end.delta), abs=1e-6)
+        assert end.q.sum() == pytest.approx(problem.picks, abs=1e-5)
+        assert (end.q <= 1 + 1e-5).all()
 
 
 @pytest.mark.parametrize("forced", [(), (1, 3)])
 @pytest.mark.parametrize("limit", [-np.inf, 0.1])
-def test_newton_system_matches_finite_differences(forced, limit):
-    """The merit minimised over p, as a function of (b, δ, μ, ν), has this gradient and Hessian."""
-    base = make(3, size=4, forced=forced)
-    problem = ShiftProblem(
-        base.matrix, base.ground - 0.1 * np.eye(4), base.a, base.forced, base.picks, limit
-    )
-    delta, mu, b, _ = start(problem)
-    nu, weight = 0.7, 3.0
-
-    def at_best_p(x):
-        p = np.full(4, 0.5) + x[:4] ** 2
-        for _ in range(60):
-            iterate = _at(problem, x[:4], x[:4], x[4:8], x[8], x[9], p)
-            p = p - np.clip(_cones(problem, iterate, weight).newton_p, -0.3 * p, 0.3 * p)
-        return _at(problem, x[:4], x[:4], x[4:8], x[8], x[9], p)
-
-    x = np.concatenate([b, delta, [mu, nu]])
-    iterate = at_best_p(x)
-    gradient, hessian = _newton_system(problem, iterate, weight, _cones(problem, iterate, weight))
-    hessian = np.triu(hessian) + np.triu(hessian, 1).T
-    h = 1e-5
-    for i in range(10):
-        step = np.zeros(10)
-        step[i] = h
-        up, down = at_best_p(x + step), at_best_p(x - step)
-        slope = (up.merit(weight) - down.merit(weight)) / (2 * h)
-        assert slope == pytest.approx(gradient[i], rel=1e-4, abs=1e-5)
-        gradients = [
-            _newton_system(problem, end, weight, _cones(problem, end, weight))[0]
-            for end in (up, down)
-        ]
-        change = (gradients[0] - gradients[1]) / (2 * h)
-        np.testing.assert_allclose(change, hessian[i], rtol=1e-3, atol=1e-3)
+@pytest.mark.parametrize("domain", [None, SphereOrthant(), Space(), SpaceOrthant()])
+def test_a_full_step_makes_the_primal_point_feasible_and_linearised_products_equal(
+    forced, limit, domain
+):
+    base = make(3, gram, size=5, forced=forced, linear=2.0)
+    M = base.matrix + np.eye(5)
+    problem = ShiftProblem(M, M - 0.1 * np.eye(5), base.a, base.forced, base.picks, limit)
+    delta, mu, b, size = start(problem)
+    if domain is not None:
+        problem = replace(problem, domain=domain)
+        if not domain.on_sphere:
+            problem, delta, mu = replace(problem, mu_above=-np.inf), np.full(5, 0.3), 0.0
+    path = _Path.begin(problem, delta, mu, b, size)
+    assert path.advance()
+    tau = 0.01
+    assert path._factorise()
+    step, primal_step = path._direction(tau, None)
+    primal = _along(path.primal, 1.0, primal_step)
+    slack_step = path._slack_step(step)
+    # S⁻¹ times what is left of XS + ΔX S + X ΔS = τI has no symmetric part.
+    for name, inverse in (("whole", path.inverse), ("ground", path.ground_inverse)):
+        X, S = getattr(primal, name), getattr(path.slack, name)
+        left = X @ S + getattr(path.primal, name) @ getattr(slack_step, name)
+        left = (left - tau * np.eye(S.shape[0])) @ inverse
+        np.testing.assert_allclose(left + left.T, 0.0, atol=1e-9 * np.abs(X).max())
+    path.primal = primal
+    assert path._infeasibility() < 1e-8
+    if domain is None or not domain.nonnegative:
+        np.testing.assert_allclose(primal.whole[:5, 5], primal.c, atol=1e-8)

@@ -1,17 +1,22 @@
-"""The best shift per variable for the hull bound, by an interior-point method.
+"""The best shift per variable for the hull bound, by a primal-dual interior-point method.
 
-Over everything the hull bound may choose, it is a convex problem in (b, δ, μ, ν, p), b = a − 2Cu:
+Over everything the hull bound may choose, it is a semidefinite problem in (b, δ, μ, ν, p, s),
+b = a − 2Cu:
 
-    min ¼(a − b)ᵀ(M − Diag δ)⁻¹(a − b) + μ + kν + Σ_i p_i
-    s.t. (p_i + ν)(μ + δ_i) ≥ b_i²/4,  p_i ≥ 0   (i free; no ν and no sign for i forced in),
-         M̄ − Diag δ ⪰ 0,
+    min s + μ + kν + Σ_i p_i
+    s.t. [M − Diag δ, (a − b)/2; (a − b)ᵀ/2, s] ⪰ 0,   M̄ − Diag δ ⪰ 0,
+         [μ + δ_i, b_i/2; b_i/2, p_i + ν] ⪰ 0,  p_i ≥ 0   (no ν and no sign for i forced in),
 
 the dual of the semidefinite relaxation with perspective cuts. M̄ = M, or a Schur complement below
-M that carries the variables left out of the problem (`Curvature.complement`). Newton steps on
-the log-barrier problem in (b, δ, μ, ν), p eliminated by hand: one Cholesky factorisation of
-order 2n + 2 a step, a few dozen steps in all.
-Where z ≥ 0 the cones hold b ≥ g = a − 2Cu in place of g (max(g, 0) is what counts): one more
-barrier, −log(b − g), and the steps are taken in g, b eliminated like p. Without the sphere μ = 0.
+M that carries the variables left out of the problem (`Curvature.complement`). Where z ≥ 0 the
+cones hold b ≥ g in place of g = a − 2Cu (max(g, 0) is what counts). Without the sphere μ = 0.
+
+Predictor and corrector steps in the direction of Helmberg, Rendl, Vanderbei and Wolkowicz, Kojima
+and others, and Monteiro: X·S = τI is linearised as ΔX = τS⁻¹ − X − (X ΔS S⁻¹ + S⁻¹ΔS X)/2. As δ
+and s are all that the large blocks hold, the system is made of entrywise products of X and S⁻¹;
+p and b are eliminated by hand, which leaves an order of 2n + 3. A dozen steps are enough, where a
+path of the duals alone takes hundreds to get near the optimum.
+
 Only δ is kept: any δ with M − Diag δ ⪰ 0 gives a valid bound, however early this stops.
 """
 
@@ -19,26 +24,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, lapack
 
 from tellapart.arrays import BoolArray, FloatArray
 from tellapart.budget import current_budget
-from tellapart.strs.bounds.hull import HullNode, Relaxed
+from tellapart.strs.bounds.hull import HullNode, Relaxed, rebalance
 from tellapart.strs.domains import EPS, SPHERE, Domain
-
-CENTRED = 0.05
-"""Newton decrement per variable below which a barrier subproblem counts as solved.
-
-Exact centring buys nothing: indifferent variables slide along their barrier for dozens of steps.
-"""
 
 APART = 0.1
 """How far b starts above max(g, 0), as a part of the b whose score is an even share of the gap."""
 
-GROWTH = 15.0
-"""Factor by which the weight of the objective grows between barrier subproblems."""
+INSIDE = 0.95
+"""The part of the way to the boundary that a step takes."""
+
+SHORTENED = 0.8
+"""How much shorter the next attempt is where a step leaves the semidefinite cone."""
+
+TOO_SHORT = 0.1
+"""After a step shorter than this the next one goes to the centre only."""
+
+LEAST_CENTRING, CENTRING_POWER = 1e-3, 3
+"""How far τ falls: by this at most, and by this power of what the predictor leaves."""
+
+INFEASIBLE = 1e-2
+"""What the primal point may violate its constraints by at the end: q and tr X are about 1."""
 
 
 @dataclass(frozen=True)
@@ -56,27 +68,89 @@ class ShiftProblem:
     mu_above: float
     domain: Domain = SPHERE
 
+    def in_units(self, unit: float) -> ShiftProblem:
+        """Return the problem divided by a power of two."""
+        matrix = self.matrix / unit
+        ground = self.ground / unit if self.grounded else matrix
+        return replace(
+            self, matrix=matrix, ground=ground, a=self.a / unit, mu_above=self.mu_above / unit
+        )
 
-@dataclass(frozen=True)
-class _Iterate:
-    """Where the method stands, with the Cholesky factors of M − Diag δ and M̄ − Diag δ.
+    @property
+    def grounded(self) -> bool:
+        """Whether M̄ is another matrix than M."""
+        return self.ground is not self.matrix
 
-    g is a − 2Cu, and b is g too unless z ≥ 0.
-    """
+    @property
+    def limited(self) -> bool:
+        """Whether μ has a limit."""
+        return bool(np.isfinite(self.mu_above))
+
+    @property
+    def pairs(self) -> int:
+        """The number of eigenvalues of all blocks: what complementarity is shared by."""
+        n, free = self.a.shape[0], int((~self.forced).sum())
+        signs = n if self.domain.nonnegative else 0
+        return int(3 * n + 1 + (n if self.grounded else 0) + free + signs + int(self.limited))
+
+
+class _Dual(NamedTuple):
+    """A point, or a step from one. b is g unless z ≥ 0."""
 
     g: FloatArray
     b: FloatArray
     delta: FloatArray
+    p: FloatArray
     mu: float
     nu: float
-    p: FloatArray
-    factor: FloatArray
-    ground_factor: FloatArray
-    objective: float
-    barrier: float
+    s: float
 
-    def merit(self, weight: float) -> float:
-        return weight * self.objective + self.barrier
+
+class _Slack(NamedTuple):
+    """What a dual point leaves of every constraint, or what a step adds to it.
+
+    `whole` and `ground` are the large blocks, [e, b/2; b/2, y] the small ones; `p`, `b − g` and
+    `room` = μ − mu_above are 1 where there is no such constraint, and 0 in a step.
+    """
+
+    whole: FloatArray
+    ground: FloatArray
+    e: FloatArray
+    b: FloatArray
+    y: FloatArray
+    p: FloatArray
+    above: FloatArray
+    room: float
+
+
+class _Primal(NamedTuple):
+    """The multipliers of these constraints in the same order, [x, c; c, q] for the small blocks."""
+
+    whole: FloatArray
+    ground: FloatArray
+    x: FloatArray
+    c: FloatArray
+    q: FloatArray
+    p: FloatArray
+    above: FloatArray
+    room: float
+
+
+Tuple = TypeVar("Tuple", _Dual, _Slack, _Primal)
+
+
+def _along(point: Tuple, length: float, step: Tuple) -> Tuple:
+    pairs: Any = zip(point, step, strict=True)
+    return type(point)(*(at + length * by for at, by in pairs))
+
+
+@dataclass(frozen=True)
+class Shift:
+    """Where the method ends: δ, the q of its primal point, and the bound that goes with δ."""
+
+    delta: FloatArray
+    q: FloatArray
+    bound: float
 
 
 def best_shift(
@@ -85,277 +159,473 @@ def best_shift(
     mu: float,
     g: FloatArray,
     *,
-    tolerance: float,
+    tolerance: Callable[[float], float],
     scale: float,
     stop: Callable[[], bool],
-    steps: int = 150,
-) -> FloatArray:
-    """Return δ whose bound is within about `tolerance` of the best.
+    steps: int = 60,
+) -> Shift | None:
+    """Return δ whose bound is within about `tolerance(bound)` of the best; None for a bad start.
 
     (δ, μ, g) must be strictly feasible; `scale` is the size of the gap there.
     """
-    iterate = _start(problem, delta, mu, g, scale)
-    if iterate is None:
-        return delta
-    barriers = (5 if problem.domain.nonnegative else 4) * problem.a.shape[0]
-    centred = 1.0 + CENTRED * problem.a.shape[0]
-    weight = barriers / scale
-    last = barriers / tolerance
+    # In units of the gap no number is too small to be squared.
+    unit = float(np.ldexp(1.0, int(np.frexp(scale)[1])))
+    path = _Path.begin(problem.in_units(unit), delta / unit, mu / unit, g / unit, scale / unit)
+    if path is None:
+        return None
     taken = 0
     while taken < steps and not stop():
-        moved, decrement = _newton_step(problem, iterate, weight)
+        limit = tolerance(unit * path.objective) / unit
+        if path.is_done(limit) or not path.advance():
+            break
         taken += 1
-        if moved is not None:
-            iterate = moved
-        if moved is None or decrement < centred:
-            if weight >= last:
-                break
-            weight = min(weight * GROWTH, last)
-    return iterate.delta
+    return Shift(unit * path.dual.delta, path.primal.q, unit * path.objective)
 
 
-def _start(
-    problem: ShiftProblem, delta: FloatArray, mu: float, g: FloatArray, scale: float
-) -> _Iterate | None:
-    e = mu + delta
-    if (e <= 0).any():
-        return None
-    b = g
-    if problem.domain.nonnegative:
-        b = np.maximum(g, 0.0) + APART * np.sqrt(4 * e * scale / g.shape[0])
-    scores = b * b / (4 * e)
-    free = np.flatnonzero(~problem.forced)
-    nu = float(np.partition(scores[free], -problem.picks)[-problem.picks])
-    margin = scale / problem.a.shape[0]
-    p = np.where(problem.forced, scores, np.maximum(scores - nu, 0.0)) + margin
-    return _at(problem, g, b, delta, mu, nu, p)
+class _Path:
+    """The iterates on the way to the optimum."""
 
+    def __init__(self, problem: ShiftProblem, dual: _Dual, primal: _Primal | None, tau: float):
+        self.problem = problem
+        self.n = problem.a.shape[0]
+        self.diagonal = np.arange(self.n)
+        self.is_free = (~problem.forced).astype(float)
+        self.signs = 1.0 if problem.domain.nonnegative else 0.0
+        self.limit = 1.0 if problem.limited else 0.0
+        self.last_length = 1.0
+        self.dual = dual
+        self.slack = self._slack(dual)
+        self._invert()
+        self.primal = self._multiple_of_inverse(tau) if primal is None else primal
 
-def _at(
-    problem: ShiftProblem,
-    g: FloatArray,
-    b: FloatArray,
-    delta: FloatArray,
-    mu: float,
-    nu: float,
-    p: FloatArray,
-) -> _Iterate | None:
-    """Return the iterate at a point, None outside the domain of the barrier."""
-    free = ~problem.forced
-    e = mu + delta
-    cones = (p + nu * free) * e - b * b / 4
-    if mu <= problem.mu_above or (e <= 0).any() or (cones <= 0).any() or (p[free] <= 0).any():
-        return None
-    if problem.domain.nonnegative and (b <= g).any():
-        return None
-    ground_factor, failed = lapack.dpotrf(problem.ground - np.diag(delta), lower=1)
-    if failed:
-        return None
-    factor = ground_factor
-    if problem.matrix is not problem.ground:
+    @classmethod
+    def begin(
+        cls, problem: ShiftProblem, delta: FloatArray, mu: float, g: FloatArray, scale: float
+    ) -> _Path | None:
+        """Return the path from a point with g, δ and μ, primal and dual centred for each other."""
+        e = mu + delta
+        if (e <= 0).any() or mu <= problem.mu_above:
+            return None
+        b = g
+        if problem.domain.nonnegative:
+            b = np.maximum(g, 0.0) + APART * np.sqrt(4 * e * scale / g.shape[0])
+        scores = b * b / (4 * e)
+        free = np.flatnonzero(~problem.forced)
+        nu = float(np.partition(scores[free], -problem.picks)[-problem.picks])
+        margin = scale / problem.a.shape[0]
+        p = np.where(problem.forced, scores, np.maximum(scores - nu, 0.0)) + margin
         factor, failed = lapack.dpotrf(problem.matrix - np.diag(delta), lower=1)
         if failed:
             return None
-    half, _ = lapack.dtrtrs(factor, (problem.a - g) / 2, lower=1)
-    objective = float(half @ half) + mu + problem.picks * nu + float(p.sum())
-    barrier = -2 * float(np.log(ground_factor.diagonal()).sum())
-    barrier -= float(np.log(cones).sum()) + float(np.log(p[free]).sum())
-    if np.isfinite(problem.mu_above):
-        barrier -= float(np.log(mu - problem.mu_above))
-    if problem.domain.nonnegative:
-        barrier -= float(np.log(b - g).sum())
-    return _Iterate(g, b, delta, mu, nu, p, factor, ground_factor, objective, barrier)
+        half, _ = lapack.dtrtrs(factor, (problem.a - g) / 2, lower=1)
+        tau = scale / problem.pairs
+        try:
+            return cls(problem, _Dual(g, b, delta, p, mu, nu, float(half @ half) + tau), None, tau)
+        except LinAlgError:
+            return None
 
+    @property
+    def objective(self) -> float:
+        """The bound of the dual point."""
+        dual = self.dual
+        return dual.s + dual.mu + self.problem.picks * dual.nu + float(dual.p.sum())
 
-@dataclass(frozen=True)
-class _Cones:
-    """Derivatives of the terms −log((p + ν)e − b²/4) − log p in (e, b, ν), p eliminated.
+    def is_done(self, limit: float) -> bool:
+        """Whether the two points are close enough, the primal one about feasible."""
+        apart = self._complementarity(self.primal, self.slack)
+        return limit == np.inf or (apart <= limit and self._infeasibility() <= INFEASIBLE)
 
-    `e`, `b`, `n` are the gradient, `ee` … `nn` the Hessian, entry by entry. A step in the others
-    moves p by −newton_p − (from_n·Δν + from_e·Δe + from_b·Δb), which saves `saved` of the merit.
-    """
+    def advance(self) -> bool:
+        """Take a step; False if none is left to take."""
+        if not self._factorise():
+            return False
+        tau = self._complementarity(self.primal, self.slack) / self.problem.pairs
+        second: _Products | None = None
+        if self.last_length > TOO_SHORT:
+            dual_step, primal_step = self._direction(0.0, None)
+            slack_step = self._slack_step(dual_step)
+            # The large blocks would only shorten it a little.
+            lengths = self._small_lengths(slack_step, primal_step)
+            left = self._complementarity(
+                _along(self.primal, lengths[1], primal_step),
+                _along(self.slack, lengths[0], slack_step),
+            )
+            part = max(left, 0.0) / (tau * self.problem.pairs)
+            least = LEAST_CENTRING
+            if self._infeasibility() > INFEASIBLE:
+                # τ must not fall faster than the primal point becomes feasible.
+                least = max(least, 1.0 - lengths[1])
+            tau *= min(max(part**CENTRING_POWER, least), 1.0)
+            second = _products(primal_step, slack_step)
+        dual_step, primal_step = self._direction(tau, second)
+        slack_step = self._slack_step(dual_step)
+        dual_length, primal_length = self._lengths(slack_step, primal_step)
+        self.last_length = min(dual_length, primal_length)
+        if not np.isfinite(dual_step.mu) or max(dual_length, primal_length) < 1e-6:
+            return False
+        before = self.dual, self.slack, self.primal
+        self.dual = _along(self.dual, dual_length, dual_step)
+        self.slack = self._slack(self.dual)
+        self.primal = _along(self.primal, primal_length, primal_step)
+        try:
+            self._invert()
+        except LinAlgError:
+            self.dual, self.slack, self.primal = before
+            return False
+        return True
 
-    e: FloatArray
-    b: FloatArray
-    n: FloatArray
-    ee: FloatArray
-    eb: FloatArray
-    bb: FloatArray
-    nn: FloatArray
-    ne: FloatArray
-    nb: FloatArray
-    newton_p: FloatArray
-    from_n: FloatArray
-    from_e: FloatArray
-    from_b: FloatArray
-    saved: float
+    # What a point leaves, and its inverses.
 
-
-def _cones(problem: ShiftProblem, at: _Iterate, weight: float) -> _Cones:
-    free = (~problem.forced).astype(float)
-    e = at.mu + at.delta
-    y = at.p + at.nu * free
-    cone = y * e - at.b * at.b / 4
-    dy, de, db = -e / cone, -y / cone, at.b / (2 * cone)
-    yy, ye, yb = dy * dy, dy * de - 1 / cone, dy * db
-    inverse_p = free / at.p
-    gradient_p = weight + dy - inverse_p
-    pp = yy + inverse_p**2
-    newton_p = gradient_p / pp
-    yy_p, ye_p, yb_p = yy / pp, ye / pp, yb / pp
-    return _Cones(
-        e=de - ye * newton_p,
-        b=db - yb * newton_p,
-        n=(dy - yy * newton_p) * free,
-        ee=de * de - ye * ye_p,
-        eb=de * db - ye * yb_p,
-        bb=db * db + 0.5 / cone - yb * yb_p,
-        nn=(yy - yy * yy_p) * free,
-        ne=(ye - yy * ye_p) * free,
-        nb=(yb - yy * yb_p) * free,
-        newton_p=newton_p,
-        from_n=yy_p * free,
-        from_e=ye_p,
-        from_b=yb_p,
-        saved=float(gradient_p @ newton_p),
-    )
-
-
-@dataclass(frozen=True)
-class _Above:
-    """How b moves with the others where z ≥ 0, b eliminated.
-
-    By −newton_b − (from_n·Δν + from_e·Δe + from_g·Δg).
-    """
-
-    newton_b: FloatArray
-    from_n: FloatArray
-    from_e: FloatArray
-    from_g: FloatArray
-
-
-def _eliminate_b(cones: _Cones, at: _Iterate) -> tuple[_Cones, _Above]:
-    """Return the derivatives with −log(b − g) added and g in the place of b, b eliminated."""
-    inverse = 1 / (at.b - at.g)
-    square = inverse * inverse
-    gradient_b, bb = cones.b - inverse, cones.bb + square
-    newton_b = gradient_b / bb
-    eb_b, nb_b, gb_b = cones.eb / bb, cones.nb / bb, -square / bb
-    reduced = replace(
-        cones,
-        e=cones.e - cones.eb * newton_b,
-        b=inverse + square * newton_b,
-        n=cones.n - cones.nb * newton_b,
-        ee=cones.ee - cones.eb * eb_b,
-        eb=-cones.eb * gb_b,
-        bb=square + square * gb_b,
-        nn=cones.nn - cones.nb * nb_b,
-        ne=cones.ne - cones.nb * eb_b,
-        nb=-cones.nb * gb_b,
-        saved=cones.saved + float(gradient_b @ newton_b),
-    )
-    return reduced, _Above(newton_b, nb_b, eb_b, gb_b)
-
-
-def _newton_system(
-    problem: ShiftProblem, at: _Iterate, weight: float, cones: _Cones
-) -> tuple[FloatArray, FloatArray]:
-    """Return the gradient and Hessian (upper triangle) of the merit in (g, δ, μ, ν)."""
-    n = problem.a.shape[0]
-    inverse = _inverse(at.factor)
-    ground_inverse = inverse if at.factor is at.ground_factor else _inverse(at.ground_factor)
-    u = inverse @ (problem.a - at.g) / 2
-    gradient = np.empty(2 * n + 2)
-    gradient[:n] = -weight * u + cones.b
-    gradient[n:-2] = weight * u * u + ground_inverse.diagonal() + cones.e
-    gradient[-2] = weight + cones.e.sum()
-    gradient[-1] = weight * problem.picks + cones.n.sum()
-    hessian = np.zeros((2 * n + 2, 2 * n + 2))
-    scaled = inverse * u
-    hessian[:n, :n] = 0.5 * weight * inverse
-    hessian[:n, n:-2] = -weight * scaled
-    hessian[n:-2, n:-2] = 2 * weight * u[:, None] * scaled + ground_inverse**2
-    index = np.arange(n)
-    hessian[index, index] += cones.bb
-    hessian[index, n + index] += cones.eb
-    hessian[n + index, n + index] += cones.ee
-    hessian[:n, -2], hessian[n:-2, -2], hessian[-2, -2] = cones.eb, cones.ee, cones.ee.sum()
-    hessian[:n, -1], hessian[n:-2, -1], hessian[-2, -1] = cones.nb, cones.ne, cones.ne.sum()
-    hessian[-1, -1] = cones.nn.sum()
-    if np.isfinite(problem.mu_above):
-        room = at.mu - problem.mu_above
-        gradient[-2] -= 1 / room
-        hessian[-2, -2] += 1 / room**2
-    if not problem.domain.on_sphere:
-        # μ does not move.
-        gradient[-2] = hessian[:, -2] = hessian[-2, :] = 0.0
-        hessian[-2, -2] = 1.0
-    return gradient, hessian
-
-
-def _newton_step(
-    problem: ShiftProblem, at: _Iterate, weight: float
-) -> tuple[_Iterate | None, float]:
-    """Return the iterate after a damped Newton step (None if none helps) and the decrement."""
-    n = problem.a.shape[0]
-    cones = _cones(problem, at, weight)
-    above: _Above | None = None
-    if problem.domain.nonnegative:
-        cones, above = _eliminate_b(cones, at)
-    gradient, hessian = _newton_system(problem, at, weight, cones)
-    root, failed = lapack.dpotrf(hessian, lower=0)
-    if failed:
-        # Near the end the Hessian is PSD only up to rounding error.
-        hessian[np.diag_indices_from(hessian)] *= 1 + 1e-10
-        root, failed = lapack.dpotrf(hessian, lower=0)
-        if failed:
-            return None, 0.0
-    step, _ = lapack.dpotrs(root, -gradient, lower=0)
-    step_g, step_delta, step_mu, step_nu = step[:n], step[n:-2], step[-2], step[-1]
-    step_b = step_g
-    if above is not None:
-        step_b = above.from_n * step_nu + above.from_e * (step_delta + step_mu)
-        step_b = -above.newton_b - step_b - above.from_g * step_g
-    step_p = cones.from_n * step_nu + cones.from_e * (step_delta + step_mu)
-    step_p = -cones.newton_p - step_p - cones.from_b * step_b
-    decrement = -float(gradient @ step) + cones.saved
-
-    merit = at.merit(weight)
-    length = 1.0
-    while length > 1e-9:
-        moved = _at(
-            problem,
-            at.g + length * step_g,
-            at.b + length * step_b,
-            at.delta + length * step_delta,
-            at.mu + length * float(step_mu),
-            at.nu + length * float(step_nu),
-            at.p + length * step_p,
+    def _slack(self, dual: _Dual) -> _Slack:
+        problem, n = self.problem, self.n
+        whole = np.empty((n + 1, n + 1))
+        whole[:n, :n] = problem.matrix
+        whole[self.diagonal, self.diagonal] -= dual.delta
+        whole[:n, n] = whole[n, :n] = (problem.a - dual.g) / 2
+        whole[n, n] = dual.s
+        ground = np.empty((0, 0))
+        if problem.grounded:
+            ground = problem.ground - np.diag(dual.delta)
+        return _Slack(
+            whole,
+            ground,
+            dual.mu + dual.delta,
+            dual.b,
+            dual.p + dual.nu * self.is_free,
+            np.where(problem.forced, 1.0, dual.p),
+            dual.b - dual.g if self.signs else np.ones(n),
+            dual.mu - problem.mu_above if self.limit else 1.0,
         )
-        if moved is not None and moved.merit(weight) <= merit - 0.01 * length * decrement:
-            return moved, decrement
-        length *= 0.5
-    return None, decrement
+
+    def _slack_step(self, step: _Dual) -> _Slack:
+        n = self.n
+        whole = np.zeros((n + 1, n + 1))
+        whole[self.diagonal, self.diagonal] = -step.delta
+        whole[:n, n] = whole[n, :n] = -step.g / 2
+        whole[n, n] = step.s
+        return _Slack(
+            whole,
+            -np.diag(step.delta) if self.problem.grounded else np.empty((0, 0)),
+            step.mu + step.delta,
+            step.b,
+            step.p + step.nu * self.is_free,
+            step.p * self.is_free,
+            self.signs * (step.b - step.g),
+            self.limit * step.mu,
+        )
+
+    def _invert(self) -> None:
+        """Set the inverses of the blocks; LinAlgError outside the cones."""
+        slack = self.slack
+        determinant = slack.e * slack.y - slack.b**2 / 4
+        linear = (slack.e, slack.p, slack.above, determinant)
+        if not all((values > 0).all() for values in linear) or slack.room <= 0:
+            raise LinAlgError
+        self.inverse = _inverse(slack.whole)
+        self.ground_inverse = _inverse(slack.ground) if self.problem.grounded else slack.ground
+        self.alpha, self.gamma = slack.y / determinant, slack.e / determinant
+        self.beta = -slack.b / (2 * determinant)
+
+    def _multiple_of_inverse(self, tau: float) -> _Primal:
+        return _Primal(
+            tau * self.inverse,
+            tau * self.ground_inverse,
+            tau * self.alpha,
+            tau * self.beta,
+            tau * self.gamma,
+            tau * self.is_free / self.slack.p,
+            tau * self.signs / self.slack.above,
+            tau * self.limit / self.slack.room,
+        )
+
+    @staticmethod
+    def _complementarity(primal: _Primal, slack: _Slack) -> float:
+        small = primal.x * slack.e + primal.c * slack.b + primal.q * slack.y
+        small = small + primal.p * slack.p + primal.above * slack.above
+        large = np.vdot(primal.whole, slack.whole) + np.vdot(primal.ground, slack.ground)
+        return float(large) + float(small.sum()) + primal.room * slack.room
+
+    def _infeasibility(self) -> float:
+        """By how much the primal point violates its constraints at most."""
+        primal = self.primal
+        weights = primal.whole[self.diagonal, self.diagonal] - primal.x
+        if self.problem.grounded:
+            weights += np.diag(primal.ground)
+        parts = [float(np.abs(weights).max()) / max(1.0, float(primal.x.sum()))]
+        parts += [float(np.abs(1 - primal.q - primal.p).max())]
+        parts += [abs(1 - float(primal.whole[self.n, self.n]))]
+        parts += [abs(self.problem.picks - float(primal.q @ self.is_free))]
+        if self.problem.domain.on_sphere:
+            parts += [abs(1 - float(primal.x.sum()) - primal.room)]
+        return max(parts)
+
+    # The linear system.
+
+    def _factorise(self) -> bool:
+        """Form the system in (g, δ, μ, ν, s), p and b eliminated, and factorise it."""
+        n, primal, slack = self.n, self.primal, self.slack
+        X, h, chi = primal.whole[:n, :n], primal.whole[:n, n], primal.whole[n, n]
+        P, v, sigma = self.inverse[:n, :n], self.inverse[:n, n], self.inverse[n, n]
+        H = np.zeros((2 * n + 3, 2 * n + 3))
+        crossed = np.outer(h, v)
+        H[:n, :n] = 0.25 * (sigma * X + chi * P + crossed + crossed.T)
+        H[:n, n : 2 * n] = 0.5 * (X * v + P * h)
+        H[n : 2 * n, n : 2 * n] = X * P
+        if self.problem.grounded:
+            H[n : 2 * n, n : 2 * n] += primal.ground * self.ground_inverse
+        H[:n, -1], H[n : 2 * n, -1], H[-1, -1] = -0.5 * (h * sigma + chi * v), -h * v, chi * sigma
+        # The small blocks in (e, b, y).
+        x, c, q = primal.x, primal.c, primal.q
+        alpha, beta, gamma = self.alpha, self.beta, self.gamma
+        ee, self.ey, self.yy = x * alpha, c * beta, q * gamma
+        eb, self.by = 0.5 * (c * alpha + x * beta), 0.5 * (q * beta + c * gamma)
+        bb = 0.25 * (2 * c * beta + x * gamma + q * alpha)
+        # p is part of y, and so is ν.
+        self.pp = self.yy + primal.p / slack.p
+        self.ye, self.yb, self.yn = self.ey / self.pp, self.by / self.pp, self.yy / self.pp
+        ee, eb, bb = ee - self.ey * self.ye, eb - self.ey * self.yb, bb - self.by * self.yb
+        kept = (1 - self.yn) * self.is_free
+        nn, ne, nb = self.yy * kept, self.ey * kept, self.by * kept
+        self.eb, self.nb = eb, nb
+        if self.signs:
+            # b goes too, and its place is taken by g.
+            self.square = primal.above / slack.above
+            self.bb = bb + self.square
+            ee, ne, nn = ee - eb * eb / self.bb, ne - nb * eb / self.bb, nn - nb * nb / self.bb
+            eb, nb, bb = (
+                eb * self.square / self.bb,
+                nb * self.square / self.bb,
+                self.square * bb / self.bb,
+            )
+        index, mu, nu = self.diagonal, 2 * n, 2 * n + 1
+        H[index, index] += bb
+        H[index, n + index] += eb
+        H[n + index, n + index] += ee
+        H[:n, mu], H[n:mu, mu], H[mu, mu] = eb, ee, ee.sum() + primal.room / slack.room
+        H[:n, nu], H[n:mu, nu], H[mu, nu], H[nu, nu] = nb, ne, ne.sum(), nn.sum()
+        if not self.problem.domain.on_sphere:
+            # μ does not move.
+            H[:mu, mu] = H[mu, mu + 1 :] = 0.0
+            H[mu, mu] = 1.0
+        self.root, failed = lapack.dpotrf(H, lower=0)
+        if failed:
+            # Near the end the system is definite only up to rounding error.
+            H[np.diag_indices_from(H)] *= 1 + 1e-10
+            self.root, failed = lapack.dpotrf(H, lower=0)
+        return not failed
+
+    def _direction(self, tau: float, second: _Products | None) -> tuple[_Dual, _Primal]:
+        """Return the step towards X·S = τI, corrected by the products of an earlier one."""
+        n = self.n
+        target = self._multiple_of_inverse(tau)
+        if second is not None:
+            target = _along(target, -1.0, second.over(self))
+        # The constraints of the primal point, at `target`.
+        rp = -1.0 + target.q + target.p
+        move_p = rp / self.pp
+        re, rb = target.x - self.ey * move_p, target.c - self.by * move_p
+        rn = (target.q - self.yy * move_p) * self.is_free
+        rg = rb
+        if self.signs:
+            move_b = (rb + target.above) / self.bb
+            re, rn = re - self.eb * move_b, rn - self.nb * move_b
+            rg = -target.above + self.square * move_b
+        right = np.empty(2 * n + 3)
+        right[:n] = rg - target.whole[:n, n]
+        right[n : 2 * n] = re - target.whole[self.diagonal, self.diagonal]
+        if self.problem.grounded:
+            right[n : 2 * n] -= np.diag(target.ground)
+        right[2 * n] = re.sum() - 1.0 + target.room
+        right[2 * n + 1] = rn.sum() - self.problem.picks
+        right[2 * n + 2] = target.whole[n, n] - 1.0
+        if not self.problem.domain.on_sphere:
+            right[2 * n] = 0.0
+        step, _ = lapack.dpotrs(self.root, right, lower=0)
+        dg, dd = step[:n], step[n : 2 * n]
+        mu, nu, s = (float(entry) for entry in step[2 * n :])
+        de, db = dd + mu, dg
+        if self.signs:
+            db = move_b - (self.nb * nu + self.eb * de - self.square * dg) / self.bb
+        dp = move_p - (self.yn * nu * self.is_free + self.ye * de + self.yb * db)
+        dual = _Dual(dg, db, dd, dp, mu, nu, s)
+        moved = _products(self.primal, self._slack_step(dual)).over(self)
+        primal = _along(_along(target, -1.0, self.primal), -1.0, moved)
+        return dual, primal._replace(p=primal.p * self.is_free)
+
+    # How far a step may go.
+
+    def _lengths(self, slack_step: _Slack, primal_step: _Primal) -> tuple[float, float]:
+        """Return the lengths, 1 at most, that keep the dual and the primal point inside."""
+        small = self._small_lengths(slack_step, primal_step)
+        lengths = []
+        for length, at, step in (
+            (small[0], self.slack, slack_step),
+            (small[1], self.primal, primal_step),
+        ):
+            shorter = _within(at.whole, step.whole, length)
+            if self.problem.grounded:
+                shorter = _within(at.ground, step.ground, shorter)
+            lengths.append(shorter if shorter == length else INSIDE * shorter)
+        return lengths[0], lengths[1]
+
+    def _small_lengths(self, slack_step: _Slack, primal_step: _Primal) -> tuple[float, float]:
+        """Return the lengths that the small blocks allow."""
+        slack, primal = self.slack, self.primal
+        dual_length = min(
+            _to_cone(slack.e, slack.b, slack.y, slack_step.e, slack_step.b, slack_step.y),
+            _to_zero(slack.p, slack_step.p),
+            _to_zero(slack.above, slack_step.above),
+            _to_zero(np.array([slack.room]), np.array([slack_step.room])),
+        )
+        primal_length = min(
+            _to_cone(
+                primal.x, 2 * primal.c, primal.q, primal_step.x, 2 * primal_step.c, primal_step.q
+            ),
+            _to_zero(primal.p, primal_step.p),
+            _to_zero(primal.above, primal_step.above),
+            _to_zero(np.array([primal.room]), np.array([primal_step.room])),
+        )
+        return min(1.0, INSIDE * dual_length), min(1.0, INSIDE * primal_length)
 
 
-def _inverse(factor: FloatArray) -> FloatArray:
-    """Return the inverse from a lower Cholesky factor."""
+class _Products(NamedTuple):
+    """X·ΔS for every block, row by row of the small ones."""
+
+    whole: FloatArray
+    ground: FloatArray
+    small: tuple[FloatArray, FloatArray, FloatArray, FloatArray]
+    p: FloatArray
+    above: FloatArray
+    room: float
+
+    def over(self, path: _Path) -> _Primal:
+        """Return X·ΔS·S⁻¹, its symmetric part."""
+        alpha, beta, gamma = path.alpha, path.beta, path.gamma
+        first, second, third, fourth = self.small
+        off = first * beta + second * gamma + third * alpha + fourth * beta
+        ground = self.ground
+        if path.problem.grounded:
+            ground = _symmetric(self.ground @ path.ground_inverse)
+        return _Primal(
+            _symmetric(self.whole @ path.inverse),
+            ground,
+            first * alpha + second * beta,
+            off / 2,
+            third * beta + fourth * gamma,
+            self.p / path.slack.p,
+            self.above / path.slack.above,
+            self.room / path.slack.room,
+        )
+
+
+def _products(primal: _Primal, step: _Slack) -> _Products:
+    X = primal.whole
+    n = X.shape[0] - 1
+    border = step.whole[:n, n]
+    whole = np.empty_like(X)
+    whole[:, :n] = X[:, :n] * np.diag(step.whole)[:n]
+    whole[:, :n] += np.outer(X[:, n], border)
+    whole[:, n] = X[:, :n] @ border + step.whole[n, n] * X[:, n]
+    half = step.b / 2
+    x, c, q = primal.x, primal.c, primal.q
+    return _Products(
+        whole,
+        primal.ground * np.diag(step.ground),
+        (
+            x * step.e + c * half,
+            x * half + c * step.y,
+            c * step.e + q * half,
+            c * half + q * step.y,
+        ),
+        primal.p * step.p,
+        primal.above * step.above,
+        primal.room * step.room,
+    )
+
+
+def _symmetric(matrix: FloatArray) -> FloatArray:
+    return 0.5 * (matrix + matrix.T)
+
+
+def _inverse(matrix: FloatArray) -> FloatArray:
+    """Return the inverse of a positive definite matrix."""
+    factor, failed = lapack.dpotrf(matrix, lower=1)
+    if failed:
+        raise LinAlgError
     lower, _ = lapack.dpotri(factor, lower=1)
     inverse: FloatArray = np.tril(lower) + np.tril(lower, -1).T
     return inverse
 
 
+def _to_zero(values: FloatArray, step: FloatArray) -> float:
+    """Return how far the step goes before an entry falls to 0."""
+    falling = step < 0
+    return float((-values[falling] / step[falling]).min(initial=np.inf))
+
+
+def _to_cone(
+    e: FloatArray, b: FloatArray, y: FloatArray, de: FloatArray, db: FloatArray, dy: FloatArray
+) -> float:
+    """Return how far the step goes before a block [e, b/2; b/2, y] leaves the cone."""
+    square = de * dy - db * db / 4
+    slope = e * dy + y * de - b * db / 2
+    start = e * y - b * b / 4
+    discriminant = slope * slope - 4 * square * start
+    divisor = np.sqrt(np.maximum(discriminant, 0.0)) - slope
+    crossing = (discriminant >= 0) & (divisor > 0)
+    first = (2 * start[crossing] / divisor[crossing]).min(initial=np.inf)
+    return min(float(first), _to_zero(e, de), _to_zero(y, dy))
+
+
+def _within(matrix: FloatArray, step: FloatArray, length: float) -> float:
+    """Return a length, at most the one given, that keeps the matrix positive definite."""
+    while length > 1e-8:
+        if lapack.dpotrf(matrix + length * step, lower=1)[1] == 0:
+            return length
+        length *= SHORTENED
+    return 0.0
+
+
 # A node of the branch-and-bound tree, and the proved bound it gets.
 
+
+SCALE = 0.3
+"""The gap at the start, in units of the value or of the gap there."""
+
+DROP = 0.1
+"""How far below the lowest eigenvalue all δ start, in units of e = μ + δ or of its share…"""
+
+RISE = 6.0
+"""…and how far μ starts above its own, in units of that."""
+
+PART_OF_GAP = 0.5
+"""The part of the gap that is left by which a bound may miss the best one.
+
+Below 1 the primal point shows that no shift closes the node. Nearer to the optimum the bound is
+hardly better and the scores of most variables are equal: none can be fixed, and children gain less.
+"""
+
+LEAST_SHARE = 1e-3
+"""Entries of q below this are put to 0."""
 
 SHARED_DROP = 0.5
 """How far below the uniform shift the shared one lies, in units of e = μ + δ there."""
 
 
 def tighten(
-    relaxed: Relaxed, d: int, *, value: float, tolerance: float, stop: Callable[[], bool]
+    relaxed: Relaxed,
+    d: int,
+    *,
+    value: float,
+    tolerance: float,
+    stop: Callable[[], bool],
+    cutoff: float | None = None,
 ) -> HullNode:
-    """Return the node with the best shift found for it, proved; the same node if none is."""
+    """Return the node with the best shift found for it, proved; the same node if none is.
+
+    It ends once the bound is within `tolerance` of the best; with a `cutoff` also below that, or
+    where the best one would leave the node open.
+    """
     node, point = relaxed.node, relaxed.point
     size = node.variables.shape[0]
     most = current_budget().shifted_columns
@@ -386,9 +656,9 @@ def tighten(
     domain = relaxed.relaxation.domain
     if not domain.on_sphere and lowest <= 0.0:
         return replace(node, shift_size=size)
-    e_scale = float(point.e[chosen].max())
-    drop = 1e-3 * e_scale
-    mu = max(point.mu, -shared if others.shape[0] else -np.inf, -lowest) + 2e-3 * e_scale
+    scale = SCALE * max(abs(value), relaxed.hull.total - value)
+    drop = DROP * max(float(point.e[chosen].max()), scale / 4)
+    mu = max(point.mu, -shared if others.shape[0] else -np.inf, -lowest) + RISE * drop
     if not domain.on_sphere:
         # μ stays 0: the start must leave room between 0 and the lowest eigenvalue.
         drop, mu = min(drop, lowest / 2), 0.0
@@ -402,17 +672,26 @@ def tighten(
         a=relaxed.relaxation.a[chosen],
         forced=node.forced[chosen],
         picks=node.picks(d),
-        mu_above=-shared if others.shape[0] else -np.inf,
+        mu_above=-shared if others.shape[0] and domain.on_sphere else -np.inf,
         domain=domain,
     )
-    scale = 0.3 * max(abs(value), relaxed.hull.total - value)
-    delta = best_shift(problem, start, mu, b, tolerance=tolerance, scale=scale, stop=stop)
-    proved = _proved(ground, delta, allowance)
-    if proved is None or not (domain.on_sphere or proved.min() > 0.0):
+
+    def close_enough(bound: float) -> float:
+        if cutoff is None:
+            return tolerance
+        return max(tolerance, PART_OF_GAP * (bound - cutoff)) if bound > cutoff else np.inf
+
+    shift = best_shift(problem, start, mu, b, tolerance=close_enough, scale=scale, stop=stop)
+    proved = None if shift is None else _proved(ground, shift.delta, allowance)
+    if shift is None or proved is None or not (domain.on_sphere or proved.min() > 0.0):
         return replace(node, shift_size=size)
     full = np.full(size, shared)
     full[chosen] = proved
-    return replace(node, delta=full, shift_size=size)
+    q = np.zeros(size)
+    q[chosen] = np.where(shift.q < LEAST_SHARE, 0.0, np.minimum(shift.q, 1.0))
+    q[node.forced] = 1.0
+    q = rebalance(q, relaxed.hull.scores, np.flatnonzero(~node.forced), node.picks(d))
+    return replace(node, delta=full, q=q, shift_size=size)
 
 
 def _proved(ground: FloatArray, delta: FloatArray, allowance: float) -> FloatArray | None:

@@ -26,7 +26,7 @@ from tellapart.threads import one_blas_thread
 
 WORTH_A_NEW_SHIFT = 0.8
 """The shift is optimised again once a node has shrunk to this part of its variables…"""
-CHEAP_SHIFT = 500
+CHEAP_SHIFT = 60
 """…and once at every node of at most this many."""
 LOOSE_ROOT = 0.05
 """A relative gap left at the root above which the semidefinite bound is worth its time…"""
@@ -208,7 +208,8 @@ class HullSearch(TreeSearch[HullNode]):
                 relaxed,
                 d,
                 value=self.best.value,
-                tolerance=max(2 * self.tolerance, 0.01 * (relaxed.node.bound - self.best.value)),
+                cutoff=self.cutoff,
+                tolerance=2 * self.tolerance,
                 stop=self.stop,
             )
         self.visit_supports(node)
