@@ -29,7 +29,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, lapack
 
-from tellapart.arrays import BoolArray, FloatArray
+from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.budget import current_budget
 from tellapart.strs.bounds.hull import HullNode, Relaxed, rebalance
 from tellapart.strs.domains import EPS, SPHERE, Domain
@@ -620,15 +620,16 @@ def tighten(
     tolerance: float,
     stop: Callable[[], bool],
     cutoff: float | None = None,
+    most: int | None = None,
 ) -> HullNode:
     """Return the node with the best shift found for it, proved; the same node if none is.
 
     It ends once the bound is within `tolerance` of the best; with a `cutoff` also below that, or
-    where the best one would leave the node open.
+    where the best one would leave the node open. About `most` variables get shifts of their own.
     """
     node, point = relaxed.node, relaxed.point
     size = node.variables.shape[0]
-    most = current_budget().shifted_columns
+    most = current_budget().shifted_columns if most is None else most
     if size <= most + most // 4:
         chosen, others = np.arange(size), np.empty(0, dtype=np.intp)
     else:
@@ -652,27 +653,61 @@ def tighten(
         if allowance > margin:
             # What rounding error takes is more than what the shift could give.
             return replace(node, shift_size=size)
-    lowest = float(np.linalg.eigvalsh(ground)[0]) - allowance
-    domain = relaxed.relaxation.domain
-    if not domain.on_sphere and lowest <= 0.0:
+    limit = -shared if others.shape[0] else -np.inf
+    shift = shift_of(
+        relaxed, chosen, matrix, ground, d, value, stop, tolerance, cutoff, allowance, limit
+    )
+    if shift is None:
         return replace(node, shift_size=size)
+    full = np.full(size, shared)
+    full[chosen] = shift.delta
+    q = np.zeros(size)
+    q[chosen] = np.where(shift.q < LEAST_SHARE, 0.0, np.minimum(shift.q, 1.0))
+    q[node.forced] = 1.0
+    q = rebalance(q, relaxed.hull.scores, np.flatnonzero(~node.forced), node.picks(d))
+    return replace(node, delta=full, q=q, shift_size=size)
+
+
+def shift_of(
+    relaxed: Relaxed,
+    chosen: IntArray,
+    matrix: FloatArray,
+    ground: FloatArray,
+    d: int,
+    value: float,
+    stop: Callable[[], bool],
+    tolerance: float,
+    cutoff: float | None,
+    allowance: float = 0.0,
+    mu_above: float = -np.inf,
+) -> Shift | None:
+    """Return the best shift of some variables, proved: M̄ − Diag δ ⪰ 0; None if none is.
+
+    `matrix` and `ground` run along the variables chosen, eigenvalues of the latter are off by at
+    most `allowance`.
+    """
+    node, point, domain = relaxed.node, relaxed.point, relaxed.relaxation.domain
+    lowest = float(np.linalg.eigvalsh(ground)[0]) - allowance
+    if not domain.on_sphere and lowest <= 0.0:
+        return None
     scale = SCALE * max(abs(value), relaxed.hull.total - value)
     drop = DROP * max(float(point.e[chosen].max()), scale / 4)
-    mu = max(point.mu, -shared if others.shape[0] else -np.inf, -lowest) + RISE * drop
+    mu = max(point.mu, mu_above, -lowest) + RISE * drop
     if not domain.on_sphere:
         # μ stays 0: the start must leave room between 0 and the lowest eigenvalue.
         drop, mu = min(drop, lowest / 2), 0.0
     start = np.full(chosen.shape[0], lowest - drop)
-    z = np.zeros(size)
+    z = np.zeros(node.variables.shape[0])
     z[point.support] = point.z
-    b = relaxed.relaxation.a[chosen] - 2 * (matrix @ z[chosen] - start * z[chosen])
+    a = relaxed.relaxation.a[chosen]
+    g = a - 2 * (matrix @ z[chosen] - start * z[chosen])
     problem = ShiftProblem(
         matrix=matrix,
         ground=ground,
-        a=relaxed.relaxation.a[chosen],
+        a=a,
         forced=node.forced[chosen],
         picks=node.picks(d),
-        mu_above=-shared if others.shape[0] and domain.on_sphere else -np.inf,
+        mu_above=mu_above if domain.on_sphere else -np.inf,
         domain=domain,
     )
 
@@ -681,17 +716,11 @@ def tighten(
             return tolerance
         return max(tolerance, PART_OF_GAP * (bound - cutoff)) if bound > cutoff else np.inf
 
-    shift = best_shift(problem, start, mu, b, tolerance=close_enough, scale=scale, stop=stop)
+    shift = best_shift(problem, start, mu, g, tolerance=close_enough, scale=scale, stop=stop)
     proved = None if shift is None else _proved(ground, shift.delta, allowance)
     if shift is None or proved is None or not (domain.on_sphere or proved.min() > 0.0):
-        return replace(node, shift_size=size)
-    full = np.full(size, shared)
-    full[chosen] = proved
-    q = np.zeros(size)
-    q[chosen] = np.where(shift.q < LEAST_SHARE, 0.0, np.minimum(shift.q, 1.0))
-    q[node.forced] = 1.0
-    q = rebalance(q, relaxed.hull.scores, np.flatnonzero(~node.forced), node.picks(d))
-    return replace(node, delta=full, q=q, shift_size=size)
+        return None
+    return replace(shift, delta=proved)
 
 
 def _proved(ground: FloatArray, delta: FloatArray, allowance: float) -> FloatArray | None:

@@ -17,6 +17,7 @@ from tellapart.strs.bounds.hull import (
     fix_variables,
     relax,
 )
+from tellapart.strs.bounds.screening import screen, screening_seconds
 from tellapart.strs.bounds.shift import tighten
 from tellapart.strs.contract import Control, Solution, is_plain
 from tellapart.strs.incumbent import CANDIDATES, Incumbent, TreeSearch
@@ -42,6 +43,11 @@ ENUMERATION_GAPS = (0.3, 0.1, 0.03, 0.0)
 """The relative gaps that enumerations prove one after the other, down to the requested one."""
 SHORT_ENUMERATION = 5
 """Up to this many variables to pick it takes seconds: the requested gap is proved at once."""
+SCREENED = 4
+"""At the root of a problem with more variables than so many times those that get shifts of their
+own, those are removed first that no good support holds…"""
+SCREENING_PART = 0.5
+"""…if that takes at most this part of the time that is left."""
 JUST_BELOW = 0.999
 """The part of the allowed gap that it leaves: its end must be within the requested gap."""
 
@@ -85,6 +91,7 @@ class HullSearch(TreeSearch[HullNode]):
         self.budget = current_budget()
         self.semidefinite_bound: float | None = None
         self.is_rooted = False
+        self.is_screened = False
 
     def begin(self, start: IntArray | None) -> Solution:
         """Search until the gap is closed or a limit is reached."""
@@ -203,6 +210,15 @@ class HullSearch(TreeSearch[HullNode]):
                 if enumerated is None:
                     return ()
                 return self.branch(replace(relaxed, node=enumerated))
+            if self.is_worth_screening(relaxed):
+                self.is_screened = True
+                node, given_up = screen(
+                    relaxed, d, value=self.best.value, cutoff=self.cutoff, stop=self.stop
+                )
+                self.close(given_up)
+                if node.variables.shape[0] < size:
+                    curvature = self.whole.principal(node.variables)
+                    continue
             shifted_here = True
             node = tighten(
                 relaxed,
@@ -210,10 +226,20 @@ class HullSearch(TreeSearch[HullNode]):
                 value=self.best.value,
                 cutoff=self.cutoff,
                 tolerance=2 * self.tolerance,
+                most=self.budget.shifted_columns * (2 if self.is_screened else 1),
                 stop=self.stop,
             )
         self.visit_supports(node)
         return ()
+
+    def is_worth_screening(self, relaxed: Relaxed) -> bool:
+        """Whether this is the root of a problem with far more variables than can be shifted."""
+        many = relaxed.node.variables.shape[0] > SCREENED * self.budget.shifted_columns
+        if self.is_screened or not many or not self.problem.domain.on_sphere:
+            return False
+        limit = self.control.time_limit
+        left = np.inf if limit is None else limit - self.control.elapsed
+        return screening_seconds(relaxed) <= SCREENING_PART * left
 
     def branch(self, relaxed: Relaxed) -> tuple[HullNode, ...]:
         """Return the children at the free variable whose perspective term is least tight."""
