@@ -1,17 +1,21 @@
 """The report in a real browser: quiet, alone, names as text, and as wide as the screen."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import tellapart as ta
-from browser import find_browser, open_page
+from browser import Tab, find_browser, open_page
 from html_page import Page
+from scanned import make_finding, shared_scan
+from tellapart.scan.finding import magnitude
 
 BROWSER = find_browser()
 SCRIPT = "<script>alert(1)</script>"
@@ -105,7 +109,7 @@ def test_it_opens_quietly_and_names_stay_text(report, tmp_path):
     assert seen.requests == []
     page = Page(seen.dom)
     assert page.all("script") == [{}]
-    assert page.said("script")[0].startswith('"use strict"; (() => { const table')
+    assert page.said("script")[0].startswith('"use strict"; (() => { const sheets')
     assert SCRIPT in page.said("th")
     assert SCRIPT in page.said("figcaption")
     assert page.said("h1") == ["X and Y differ"]
@@ -151,7 +155,7 @@ def test_all_columns_are_sorted_and_searched(tmp_path, monkeypatch):
     )
     page = result.to_html(stability=False)
     # Without the script, and in print, the first rows are there.
-    assert page.partition("<template")[0].count("<tr>") >= 8
+    assert page.partition("<template")[0].count("<tr data-quartiles") == 8
     (tmp_path / "report.html").write_text(page, encoding="utf-8")
     frame = f'<!DOCTYPE html><p></p><iframe src="report.html"></iframe><script>{STEPS}</script>'
     seen = visit(frame, tmp_path)
@@ -166,8 +170,141 @@ def test_all_columns_are_sorted_and_searched(tmp_path, monkeypatch):
     assert said["sorted"] == "ascending"
     assert said["name"] == names[:8]
     assert said["found"] == ["c1", *(f"c{k}" for k in range(10, 17))]
-    assert said["count"] == "8 of 30 columns shown"
+    assert said["count"] == "8 of 30 columns shown, sorted by Column, ascending"
     assert said["all"] == 8
+
+
+MANY = 60
+NAMES = "[...document.querySelectorAll('#all-findings tbody tr:not(.beyond, .detail) th')]"
+SEEN = f"{NAMES}.map((th) => th.textContent.trim())"
+COUNT = "document.getElementById('finding-count').textContent"
+SORTED = "document.querySelector('#all-findings [aria-sort]').getAttribute('aria-sort')"
+ROWS_ON_PAPER = re.compile(rb"/S /TR\b")  # the rows of tables in a tagged PDF
+
+
+@pytest.fixture(scope="module")
+def findings():
+    """Effects of three kinds; the most significant is not the largest."""
+    kinds = {"location": "mean", "spread": "SD", "correlation": "correlation"}
+    return shared_scan().findings + tuple(
+        make_finding(kind, (f"v{i}",), measure=measure, effect=0.1 + i / 20, pvalue=0.01 + i / 1e4)
+        for i, (kind, measure) in zip(range(MANY), list(kinds.items()) * MANY, strict=False)
+    )
+
+
+@pytest.fixture(scope="module")
+def long_page(findings, tmp_path_factory):
+    result = shared_scan()
+    scan = replace(result.scan, findings=findings)
+    page = tmp_path_factory.mktemp("page") / "report.html"
+    page.write_text(replace(result, scan=scan).to_html(stability=False), encoding="utf-8")
+    return page
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    if os.name == "nt":
+        pytest.skip("the browser is driven by a pipe that Windows does not have")
+    tab = Tab(BROWSER, tmp_path_factory.mktemp("profile"))
+    yield tab
+    tab.close()
+
+
+@pytest.fixture
+def tab(browser, long_page):
+    browser.resize(1100)
+    browser.open(long_page)
+    return browser
+
+
+def heading(place):
+    return f"#all-findings thead th:nth-child({place}) button"
+
+
+def test_findings_are_sorted_by_mouse_and_keys(tab, findings):
+    names = [", ".join(finding.variables) for finding in findings]
+    assert tab.ask(SEEN) == names[:25]
+    assert tab.ask(COUNT) == f"25 of {len(names)} findings shown"
+    tab.click(heading(4))
+    sizes = {name: magnitude(finding) for name, finding in zip(names, findings, strict=True)}
+    shown = [sizes[name] for name in tab.ask(SEEN)]
+    assert np.allclose(shown, sorted(sizes.values(), reverse=True)[:25], rtol=1e-5)
+    assert tab.ask(SORTED) == "descending"
+    tab.press("Tab")  # on to the next heading
+    tab.press("Enter")
+    pvalues = {name: finding.pvalue for name, finding in zip(names, findings, strict=True)}
+    assert [pvalues[name] for name in tab.ask(SEEN)] == sorted(pvalues.values())[:25]
+    tab.press(" ")
+    assert tab.ask(SORTED) == "descending"
+    assert tab.ask(SEEN)[0] == names[-1]
+    assert tab.ask(COUNT).endswith("sorted by Adjusted\N{NO-BREAK SPACE}p, descending")
+    assert "sorted by Adjusted" in tab.ask(
+        "document.querySelector('#all-findings caption').textContent"
+    )
+    ring = "getComputedStyle(document.activeElement).outlineStyle"
+    assert tab.ask(ring) == "solid"  # the focus is visible
+
+
+def test_findings_are_searched_and_filtered(tab, findings):
+    tab.click("#finding-search")
+    tab.type("V1 mean")
+    wanted = [f.variables[0] for f in findings if f.kind == "location"]
+    assert tab.ask(SEEN) == [name for name in wanted if name.startswith("v1")]
+    assert tab.ask(COUNT) == f"{len(tab.ask(SEEN))} of {len(findings)} findings shown"
+    tab.ask("document.getElementById('finding-search').value = ''")
+    choose = "const kind = document.getElementById('finding-kind'); kind.value = {!r};"
+    choose += "kind.dispatchEvent(new Event('change'))"
+    tab.ask(f"{{ {choose.format('Standard deviation')} }}")
+    spreads = [f.variables[0] for f in findings if f.kind == "spread"]
+    assert tab.ask(SEEN) == spreads
+    tab.ask(f"{{ {choose.format('')} }}")
+    tab.click(".more")
+    assert tab.ask(SEEN) == [", ".join(f.variables) for f in findings]
+    assert tab.ask("document.querySelector('.more').textContent") == "Show the first 25"
+
+
+def test_rows_unfold(tab):
+    tab.click("#all-findings tbody th button")
+    opened = "document.querySelector('#all-findings .detail')"
+    first = shared_scan().findings[0]
+    said = tab.ask(f"{opened}.textContent")
+    assert all(name in said for name in first.variables)
+    assert "SD ratio" in said
+    assert tab.ask(f"{opened}.querySelectorAll('svg use').length") >= 1
+    tab.press("Enter")  # the focus has stayed
+    assert tab.ask(opened) is None
+    # A column without a figure: its quartiles are drawn, its findings listed.
+    tab.click("#column-search")
+    tab.type("noise")
+    tab.click("#all-columns tbody th button")
+    noise = "document.querySelector('#all-columns .detail')"
+    assert "No findings of this column." in tab.ask(f"{noise}.textContent")
+    assert tab.ask(f"{noise}.querySelectorAll('.box').length") == 2
+    tab.ask("document.getElementById('column-search').value = 'age'")
+    tab.click("#column-search")
+    tab.type(" ")
+    tab.click("#all-columns tbody th button")
+    assert "Mean: mean 49.91 in old, 59.87 in new; SMD −1.29 (" in tab.ask(f"{noise}.textContent")
+
+
+def test_a_phone_shows_all_of_it(tab):
+    tab.resize(390)
+    tab.click("#all-findings tbody th button")
+    tab.click("#all-columns tbody th button")
+    assert tab.ask("document.documentElement.scrollWidth") <= 390
+    tab.click(heading(5))  # headings are seen as buttons
+    assert tab.ask(SORTED) == "ascending"
+
+
+def test_all_findings_are_printed_and_read_without_the_script(tab, long_page, findings):
+    rows = len(ROWS_ON_PAPER.findall(tab.print()))
+    assert rows > len(findings)
+    tab.click("#finding-search")
+    tab.type("no such finding")
+    assert rows - len(ROWS_ON_PAPER.findall(tab.print())) == len(findings)
+    tab.open(long_page, scripts=False)
+    assert len(tab.ask(SEEN)) == len(findings)
+    assert tab.ask("document.getElementById('finding-tools').checkVisibility()") is False
 
 
 def styles():

@@ -382,7 +382,7 @@ def test_names_stay_text(name, recwarn):
     text = result.to_html(stability=5)
     page = Page(text)
     assert page.all("script") == [{}]
-    assert page.said("script")[0].startswith('"use strict"; (() => { const table')
+    assert page.said("script")[0].startswith('"use strict"; (() => { const sheets')
     assert len(page.all("style")) == 1
     assert SCRIPT not in text
     shown = " ".join(safe(name).split())

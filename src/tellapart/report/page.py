@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import platform
 import re
+from collections import Counter
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
@@ -72,9 +73,9 @@ PAIR_INCHES = (4.2, 2.2)
 MAP_INCHES = (3.2, 2.4)
 EFFECTS_WIDTH, EFFECTS_HEIGHT, ROW_HEIGHT = 4.2, 0.65, 0.2
 FIRST_ROWS = 25
-"""Findings of the table that is not folded."""
+"""Findings that the script shows at first; without it, and in print, all are."""
 MOST_ROWS = 10_000
-"""Findings of all folded tables together."""
+"""Findings of that table."""
 MOST_SHOWN = 1_000
 """Columns that the table of all columns shows at a time; a search finds the others."""
 MOST_COLUMNS = 50_000
@@ -99,7 +100,7 @@ def render_page(result: TestResult, data: PageData, reproduce: str | None = None
         The command or code that gives the same answer; the Python call if None.
     """
     selection = result.selection
-    code, policy = script("columns.js")
+    code, policy = script("tables.js")
     columns = describe_all_columns(result, data.table)
     selected_on = "all rows" if result.scan is not None else "the training rows"
     return render(
@@ -111,6 +112,7 @@ def render_page(result: TestResult, data: PageData, reproduce: str | None = None
         columns_shown=_column_rows(columns[:MOST_SHOWN]),
         columns_held=_column_rows(columns[MOST_SHOWN:MOST_COLUMNS]),
         most_shown=MOST_SHOWN,
+        first_rows=FIRST_ROWS,
         quartiles_from=data.table.quartiles_from,
         selection=selection,
         labels=result.labels,
@@ -151,7 +153,8 @@ def _column_rows(rows: Sequence[ColumnRow]) -> Markup:
     written = []
     for row in rows:
         cells = [row.first, row.second, row.difference, row.ratio, *((t,) for t in row.tests)]
-        written.append(f'<tr><th scope="row"><bdi>{breakable(row.name)}</bdi></th>')
+        box = f' data-quartiles="{row.quartiles}"' if row.quartiles else ""
+        written.append(f'<tr{box}><th scope="row"><bdi>{breakable(row.name)}</bdi></th>')
         for lines in (*cells, (row.findings,)):
             # Texts of the data are set apart from numbers, whichever way they are written.
             texts = (
@@ -267,8 +270,8 @@ def _describe_scan(result: TestResult, data: PageData) -> dict[str, Any]:
     return {
         "difference": describe_difference(result),
         "gathered": describe_gathered(data.gathered),
-        "rows": rows[:FIRST_ROWS],
-        "by_kind": _by_kind(rows) if len(rows) > FIRST_ROWS else [],
+        "rows": rows,
+        "kinds": _count_kinds(rows),
         "n_findings": len(findings),
         "n_listed": len(rows),
         "effects": [
@@ -285,11 +288,11 @@ def _describe_scan(result: TestResult, data: PageData) -> dict[str, Any]:
     }
 
 
-def _by_kind(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
-    """Return the rows of each kind, in the order of the table of kinds."""
-    titles = [kind.words.title for kind in FINDING_KINDS.values()]
-    groups = {title: [row for row in rows if row.kind == title] for title in titles}
-    return [(title, members) for title, members in groups.items() if members]
+def _count_kinds(rows: Sequence[Row]) -> list[tuple[str, int]]:
+    """Return how many rows there are of each kind, in the order of the table of kinds."""
+    counts = Counter(row.kind for row in rows)
+    titles = dict.fromkeys(kind.words.title for kind in FINDING_KINDS.values())
+    return [(title, counts[title]) for title in titles if counts[title]]
 
 
 def _effects(k: int, scale: Scale, findings: Sequence[Finding]) -> Markup:

@@ -19,7 +19,7 @@ from tellapart.results.story import (
     family_floor,
 )
 from tellapart.scan.families import describe_family
-from tellapart.scan.finding import Finding, pvalue_cell
+from tellapart.scan.finding import Finding, magnitude, pvalue_cell
 from tellapart.scan.finding_kinds import FINDING_KINDS, Scale
 from tellapart.selection.selection import EVIDENCE, ROUNDING, Selection
 from tellapart.text import capitalised, counted, listed
@@ -267,7 +267,10 @@ MOST_LEVELS = 6
 
 @dataclass(frozen=True)
 class Row:
-    """One finding as a row of a table; `interval` and `simultaneous` are those of `size`."""
+    """One finding as a row of a table; `interval` and `simultaneous` are those of `size`.
+
+    Rows are sorted by the numbers `magnitude`, common to all kinds, and `evidence`, the p-value.
+    """
 
     variables: tuple[str, ...]
     kind: str
@@ -276,11 +279,16 @@ class Row:
     interval: str
     simultaneous: str
     pvalue: str
+    magnitude: str
+    evidence: str
 
 
 @dataclass(frozen=True)
 class ColumnRow:
-    """One column as a row of the table of all columns; tests are p, adjusted p and q."""
+    """One column as a row of the table of all columns; tests are p, adjusted p and q.
+
+    `quartiles` are those of both samples, from which a box is drawn; empty if there are none.
+    """
 
     name: str
     first: Lines
@@ -289,6 +297,7 @@ class ColumnRow:
     ratio: Lines
     tests: Lines
     findings: str
+    quartiles: str
 
 
 @dataclass(frozen=True)
@@ -331,7 +340,7 @@ def describe_finding(finding: Finding) -> Row:
     >>> row.kind, row.size, row.interval, row.pvalue
     ('Standard deviation', 'SD ratio 0.50', '95 % CI 0.40 to 0.60', '0.012')
     """
-    interval = finding.interval_text()
+    interval, size = finding.interval_text(), magnitude(finding)
     return Row(
         variables=finding.variables,
         kind=FINDING_KINDS[finding.kind].words.title,
@@ -340,6 +349,8 @@ def describe_finding(finding: Finding) -> Row:
         interval=interval,
         simultaneous=finding.simultaneous_text(),
         pvalue=finding.pvalue_cell(),
+        magnitude="" if size < 0 else f"{size:.6g}".replace("inf", "Infinity"),
+        evidence="" if math.isnan(finding.pvalue) else f"{finding.pvalue:.6g}",
     )
 
 
@@ -383,6 +394,7 @@ def describe_all_columns(result: TestResult, table: ColumnsTable) -> list[Column
                 _with_interval(table.ratio[:, k]),
                 cells,
                 ", ".join(kinds.get(table.names[k], ())),
+                _quartiles(table, k),
             )
         )
     return rows
@@ -415,6 +427,14 @@ def _column_cells(table: ColumnsTable, k: int, side: int) -> Lines:
     if table.missing[side, k]:
         lines.append(_unbroken(f"{table.missing[side, k]:,} missing"))
     return tuple(lines) or ("–",)
+
+
+def _quartiles(table: ColumnsTable, k: int) -> str:
+    """Return the quartiles of X and of Y as plain numbers."""
+    values = table.quartiles[:2, :, k].ravel()
+    if table.names[k] in table.levels or not np.isfinite(values).all():
+        return ""
+    return " ".join(f"{value:.5g}" for value in values)
 
 
 def _short(value: float) -> str:
