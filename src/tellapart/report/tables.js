@@ -160,6 +160,7 @@
       cell.firstChild.append(...together, ...names.map((name) => describe(name, tools === "finding" && row)));
       unfolded.set(row, detail);
       row.after(detail);
+      detail.scrollIntoView({ block: "nearest" });
     };
     const prepare = (row) => {
       if (ready.has(row)) return;
