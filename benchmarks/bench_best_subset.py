@@ -166,7 +166,6 @@ def main(limit: float) -> None:
         coefficients = np.linalg.solve(M[np.ix_(fit.support, fit.support)], e[fit.support])
         most = np.full(M.shape[0], 2 * np.abs(coefficients).max())
         beside = scip(M, e, None, d, most, limit)
-        print(name, d, fit.status, fit.seconds, fit.gap, beside, flush=True)
         rows.append(row_of(f"regression, {name}", (M.shape[0], d), fit, beside, limit))
     for name, cov, mean, d in portfolios():
         chosen = proved(SparseRatio(cov, mean, d, nonnegative=True), limit)
