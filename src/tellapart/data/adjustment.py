@@ -36,7 +36,7 @@ FEWEST_IN_STRATUM = 10
 MOST_ALONE = 0.05
 """The share of rows in strata of one sample only, up to which discrete covariates are strata."""
 KNOTS = 5
-ROWS_PER_FUNCTION = 12
+ROWS_PER_FUNCTION = 5
 """Rows of the smaller sample for each function of the basis, at least."""
 FEWEST_OF_LEVEL = 5
 """Rows of a level that has an indicator of its own."""
@@ -388,6 +388,12 @@ def _basis(values: FloatArray, kinds: tuple[str, ...], blocks: IntArray, fewest:
     for tier in tiers:
         more = sum(part.shape[1] for part in tier)
         if size + more > most:
+            if tier is squares:
+                warn_caller(
+                    f"adjust: {fewest} rows of the smaller sample allow for straight lines of "
+                    "the covariates only; curved effects are not adjusted for. Name fewer "
+                    "covariates, or take more rows."
+                )
             continue
         every += tier
         size += more
