@@ -287,6 +287,19 @@ def test_rows_unfold(tab):
     assert "Mean: mean 49.91 in old, 59.87 in new; SMD −1.29 (" in tab.ask(f"{noise}.textContent")
 
 
+def test_what_a_screen_reader_is_told(tab):
+    told = {}
+    for node in tab.call("Accessibility.getFullAXTree")["nodes"]:
+        told.setdefault(node["role"]["value"], []).append(node.get("name", {}).get("value"))
+    assert {"Search findings", "Search columns and findings"} == set(told["searchbox"])
+    assert told["search"] == ["Findings", "Columns"]
+    assert told["combobox"] == ["Kind"]
+    assert "Effect size" in told["columnheader"]  # without its arrow
+    assert {"age", "weight, height", "v1"} <= set(told["rowheader"])
+    assert "Significant differences, most significant first" in told["table"]
+    assert len(told["status"]) == 2
+
+
 def test_a_phone_shows_all_of_it(tab):
     tab.resize(390)
     tab.click("#all-findings tbody th button")

@@ -70,7 +70,8 @@
       const together = partners.length ? ` with ${partners.join(", ")}` : "";
       const line = make("li", "", make("strong", "", plain(kind), together), ": ", make("bdi", "", plain(change)));
       line.append(`; ${read(size.querySelector(".number"))}`, intervals && ` (${intervals})`);
-      line.append(`; adjusted p ${plain(pvalue)}`);
+      // "q = 0.012" says itself what it is.
+      line.append(plain(pvalue).includes("=") ? `; ${plain(pvalue)}` : `; adjusted p ${plain(pvalue)}`);
       return line;
     });
     const title = but ? "Other findings of this column" : "Findings of this column";
