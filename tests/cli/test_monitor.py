@@ -225,3 +225,125 @@ def test_a_lock_that_is_waited_for_can_be_interrupted(folder):
         waiting.communicate(timeout=300)
         holder.kill()
     assert waiting.returncode == 130
+
+
+def test_bad_batches_are_named_and_recorded_and_the_rest_goes_on(folder, capsys):
+    (folder / "torn.csv").write_text('a,b,c\n1,2\n"')
+    csv.write_csv(rows(40, 5).drop(["b"]), "narrow.csv")
+    csv.write_csv(rows(40, 6).append_column("d", pa.array(["x"] * 40)), "wide.csv")
+    words = rows(40, 7).set_column(1, "b", pa.array(["x", "y"] * 20))
+    csv.write_csv(words, "words.csv")
+    given = ["--state", "m.json", "--seed", "3"]
+    assert monitor("torn.csv", "day1.csv", *given, "--fail-on-alarm") == 2
+    out, error = capsys.readouterr()
+    assert error.startswith("tellapart: error: torn: not checked: ")
+    assert "torn.csv" in error
+    assert "1. day1: p = " in out
+    assert "1 check, no alarm. 1 batch could not be checked." in out
+    for name in ("narrow", "wide", "words"):
+        assert monitor(f"{name}.csv", "torn.csv", *given) == 5, name
+        assert f"error: {name}: not checked: " in capsys.readouterr().err
+    assert monitor("narrow.csv", "day3.csv", *given, "--fail-on-alarm", "--json", "m2.json") == 1
+    told = json.loads((folder / "m2.json").read_text())
+    assert told["version"] == 3
+    assert [one["label"] for one in told["history"]] == ["day1", "day3"]
+    assert [(one["label"], one["reason"], one["after"]) for one in told["failures"]] == [
+        ("torn", "input", 0),
+        ("narrow", "schema", 1),
+        ("wide", "schema", 1),
+        ("words", "schema", 1),
+    ]
+    assert told["history"][1]["findings"][0]["kind"] == "location"
+    assert monitor("day1.csv", *given, "--drop", "c") == 2  # another reference: nothing to record
+
+
+def test_help_tells_the_exit_statuses(capsys):
+    assert run(["monitor", "--help"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "Exit status: 0 no alarm; 1 an alarm, with --fail-on-alarm; 2 bad input" in text
+
+
+@pytest.fixture
+def days(tmp_path, monkeypatch):
+    """Return a folder of 24 days that vary, in files of their own, and two days after them."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "days").mkdir()
+    for k in range(24):
+        own = np.random.default_rng([1, k]).normal()
+        csv.write_csv(rows(30, [2, k], own), f"days/{k:02}.csv")
+    csv.write_csv(rows(30, 3, 0.9), "next.csv")
+    csv.write_csv(rows(30, 4, 9.0), "far.csv")
+    return tmp_path
+
+
+@pytest.mark.parametrize("reference", ["days", "days/*.csv"])
+def test_folders_and_patterns_whose_files_are_batches(days, capsys, reference):
+    given = [reference, "next.csv", "--batches-by-file", "--state", "m.json", "--seed", "1"]
+    outputs = ["--prometheus", "m.prom", "--report", "m.html", "--plot", "m.svg"]
+    assert run(["monitor", *given, *outputs]) == 0
+    out = capsys.readouterr().out
+    assert "1. next: p = " in out
+    assert "if batches are independent." in out
+    assert "tellapart_monitor_checks_total 1\n" in (days / "m.prom").read_text()
+    given[1] = "far.csv"
+    assert run(["monitor", *given]) == 0
+    stored = json.loads((days / "m.json").read_text())
+    assert stored["history"][1]["pvalue"] == 1 / 26
+    assert stored["history"][1]["findings"][0]["variables"] == ["b"]
+    assert run(["monitor", *given[:2], "--state", "m.json"]) == 0  # as it was made
+    assert run(["monitor", reference, "next.csv", "--permutations", "19"]) == 0  # by rows
+
+
+def test_a_column_names_the_batches(days, capsys):
+    tables = []
+    for k in range(24):
+        table = csv.read_csv(f"days/{k:02}.csv")
+        tables.append(table.append_column("day", pa.array([f"2026-05-{k + 1:02}"] * 30)))
+    csv.write_csv(pa.concat_tables(tables), "all.csv")
+    words = ["monitor", "all.csv", "next.csv", "far.csv", "--batches", "day", "--columns", "b"]
+    assert run([*words, "--thresholds", "b=2", "--json", "-"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["beyond"] for one in told["history"]] == [[], ["b"]]
+    assert told["columns"] == ["b"]
+    assert run([*words, "--batches-by-file"]) == 2
+    assert "--batches and --batches-by-file must not" in capsys.readouterr().err
+    assert run([*words[:4], "--batches", "week"]) == 2
+    assert "--batches must be a column of reference; got 'week'" in capsys.readouterr().err
+
+
+def test_renamed_files_are_known_again(folder, capsys):
+    given = ["--seed", "3"]
+    assert monitor("day1.csv", *given, "--state", "m.json") == 0
+    os.rename("m.json", "other.json")
+    os.rename("day1.csv", "first.csv")
+    os.rename("reference.csv", "base.csv")
+    capsys.readouterr()
+    assert run(["monitor", "base.csv", "first.csv", "day2.csv", "--state", "other.json"]) == 0
+    out = capsys.readouterr().out
+    assert "first: checked before, as check 1 (day1)" in out
+    assert "2. day2: p = " in out
+
+
+KILLED = """
+import os, signal, sys
+import tellapart.monitor.state as state
+from tellapart.__main__ import main
+def killed(*given):
+    os.kill(os.getpid(), signal.SIGKILL)
+state.write_atomically = killed
+main()
+"""
+
+
+def test_a_run_that_is_killed_before_it_writes_leaves_the_state(folder, capsys):
+    assert monitor("day1.csv", "--state", "m.json", "--seed", "3") == 0
+    content = (folder / "m.json").read_bytes()
+    run_killed = begun(["-c", KILLED], "day2.csv")
+    run_killed.communicate(timeout=300)
+    assert run_killed.returncode == -signal.SIGKILL
+    assert (folder / "m.json").read_bytes() == content
+    assert (folder / "m.json.lock").exists()  # stale: its process is gone
+    capsys.readouterr()
+    assert monitor("day2.csv", "--state", "m.json") == 0
+    assert "2. day2: p = " in capsys.readouterr().out
+    assert not (folder / "m.json.lock").exists()

@@ -54,7 +54,7 @@ def test_finds_the_batch_that_differs_and_says_by_what():
 def test_result_is_told_like_any_other(tmp_path):
     monitor = ta.compare_to_reference(normal(200, 0), n_permutations=99, **QUICK)
     result = monitor.check(normal(80, 1) + np.array([0, 2, 0, 0]), label="May <1>")
-    assert "reference and May <1> differ" in result.summary()
+    assert "May <1> differs from the reference" in result.summary()
     assert "Check 1 against this reference: alarm (e-value 2" in result.summary()
     assert "an alarm needs 20, so that the probability of any false alarm" in result.summary()
     told = result.to_dict()
@@ -326,4 +326,4 @@ def test_result_keeps_every_field_of_a_test_result():
     plain = ta.TestResult(
         **{f.name: getattr(result, f.name) for f in fields(ta.TestResult) if f.init}
     )
-    assert plain.verdict == result.verdict
+    assert plain.verdict.partition("(")[2] == result.verdict.partition("(")[2]

@@ -211,7 +211,7 @@ FREE = {"label", "findings", "variables", "fingerprint", "columns", "sums", "nam
 FREE |= {"n_rows", "pvalue", "alarm_level", "capital", "capital_needed", "kept", "bytes", "verb"}
 FREE |= {"alpha", "gap", "time_limit", "memory_budget", "reference_ratio", "keep", "moments"}
 FREE |= {"regularization", "naming_rows", "cached", "row_labels", "split_into_parts"}
-FREE |= {"n_variables", "smallest_effect"}
+FREE |= {"n_variables", "smallest_effect", "thresholds", "scores", "beyond"}
 
 
 @pytest.mark.parametrize("change", [change for change in CHANGES if change != "nan"])
@@ -242,3 +242,26 @@ def test_a_state_without_a_checksum_is_to_be_begun_again(saved):
     path.write_text(json.dumps(plain | {"format": "tellapart monitor, version 1"}))
     with pytest.raises(ta.InputError, match=r"version 1.*start a new state"):
         ta.load_monitor(path, reference)
+
+
+def test_a_state_of_version_2_is_read_or_refused_with_a_reason(saved):
+    path, reference, content = saved
+    plain = json.loads(content)
+    plain |= {"format": "tellapart monitor, version 2"}
+    del plain["failures"], plain["checksum"]
+    for name in ("thresholds", "batches"):
+        del plain["settings"][name]
+    for record in plain["history"]:
+        record["findings"] = ["a: mean 1 in one, 0 in reference"]
+        del record["scores"], record["beyond"]
+    path.write_text(json.dumps(plain | {"checksum": checksum(plain)}))
+    monitor = ta.load_monitor(path, reference)
+    path.write_bytes(content)
+    assert monitor.history[0].findings == ("a: mean 1 in one, 0 in reference",)
+    now = ta.load_monitor(path, reference)
+    assert monitor.check(mixed(4, 3)).pvalue == now.check(mixed(4, 3)).pvalue
+    plain["settings"]["smallest_effect"] = {"spread": 0.1}
+    path.write_text(json.dumps(plain | {"checksum": checksum(plain)}))
+    with pytest.raises(ta.InputError, match=r"version 2 and has a smallest effect.*new state"):
+        ta.load_monitor(path, reference)
+    path.write_bytes(content)

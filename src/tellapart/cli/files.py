@@ -139,6 +139,7 @@ class Outputs:
         if "plot" in self.paths:
             write_picture(self.paths["plot"], result.plot(), dpi=150)
         exports = {"csv": "to_csv", "latex": "to_latex", "figure": "figure", "json": "to_json"}
+        exports["prometheus"] = "to_prometheus"
         for name, method in exports.items():
             if name in self.paths:
                 getattr(result, method)(self.paths[name], **arguments.get(name, {}))

@@ -60,6 +60,7 @@ _MENTIONED = (
     *("alpha", "error_rate", "false_proportion", "n_permutations", "n_simulations", "power"),
     *("ratio", "confidence", "random_state"),
     *("missing", "time_limit", "memory_budget", "n_checks", "run_length", "smallest_effect"),
+    *("thresholds", "batches"),
     *(
         "by",
         "strata",

@@ -38,7 +38,7 @@ from tellapart.data.row_draws import draw_pooled
 from tellapart.data.sources.source import HeldSource, Source, distinct
 from tellapart.data.summary import ColumnSummary, Summary, pooled_counts
 from tellapart.data.times import HOUR, SECONDS, part_name
-from tellapart.errors import InputError, warn_caller
+from tellapart.errors import InputError, SchemaError, warn_caller
 from tellapart.text import described, nearest, quoted
 
 _LIKE_A_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}\b.*|\d{1,2}[./]\d{1,2}[./]\d{2,4}\b.*")
@@ -59,7 +59,7 @@ def match_columns(
     n_columns = left.n_columns
     if left.names is None or right.names is None:
         if n_columns != right.n_columns:
-            raise InputError(
+            raise SchemaError(
                 f"{left.title} and {right.title} must have the same number of columns; "
                 f"got {n_columns} and {right.n_columns}"
             )
@@ -71,7 +71,7 @@ def match_columns(
             for here, there in ((left, right), (right, left))
             if (extra := [n for n in here.names or () if n not in set(there.names or ())])
         ]
-        raise InputError(
+        raise SchemaError(
             f"{left.title} and {right.title} must have the same columns; "
             f"got {'; '.join(differences)}"
         )
@@ -209,7 +209,7 @@ def _common_parts(
     parts = next(kind.parts for kind in kinds if kind.parts)
     for kind, title, is_empty in zip(kinds, titles, empty, strict=True):
         if kind.parts != parts and not is_empty:
-            raise InputError(
+            raise SchemaError(
                 f"column {name!r} must be of one kind in {' and '.join(titles)}; got dates, times "
                 f"or durations in one, and {kind.dtype or 'no dates'} in {title}"
             )
@@ -513,7 +513,7 @@ def _check_part(source: HeldSource, place: int, name: str, part: str) -> None:
     if is_empty or (source.dtypes and part in source.kinds[place].parts):
         return
     expected = "durations" if part == SECONDS else "dates or times"
-    raise InputError(
+    raise SchemaError(
         f"column {name!r} of {source.title} must hold {expected}, as in the reference; "
         f"got {'numbers' if values is None else values.type}"
     )

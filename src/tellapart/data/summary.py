@@ -30,7 +30,7 @@ from tellapart.data.identifiers import WholeNumbers, why_text_identifies_rows
 from tellapart.data.missing import LARGEST, Flaws
 from tellapart.data.row_draws import Sketch, marks
 from tellapart.data.samples import Kind
-from tellapart.errors import InputError
+from tellapart.errors import InputError, SchemaError
 
 # Beyond any whole number that files have.
 MOST_WHOLE = float(1 << 64)
@@ -273,7 +273,7 @@ def pool_columns(columns: Sequence[ColumnSummary]) -> tuple[Kind, tuple[str, ...
     forms = {"category" if c.form == "text" else c.form for c in columns if c.form != "empty"}
     if len(forms) > 1:
         x, y = columns
-        raise InputError(
+        raise SchemaError(
             f"column {x.name!r} must be of one kind in {x.title} and {y.title}; "
             f"got {_described(x)} in {x.title} and {_described(y)} in {y.title}"
         )

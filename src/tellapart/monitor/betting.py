@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tellapart.arrays import FloatArray
+from tellapart.arrays import FloatArray, IntArray
 
 EXPONENTS = np.array([-1.0, 0.0, 0.3, 0.6])
 """κ: for changes that show in one check, in few, or only in many."""
@@ -52,6 +52,7 @@ class Ever:
     """
 
     alpha: float
+    units: str = "rows"
 
     @property
     def capital_needed(self) -> float:
@@ -70,7 +71,7 @@ class Ever:
         """Return what is promised, in words."""
         return (
             "the probability of any false alarm, however long the sequence, is at most "
-            f"{self.alpha:g}"
+            f"{self.alpha:g} if {self.units} are independent"
         )
 
 
@@ -91,6 +92,7 @@ class Rate:
     """
 
     run_length: float
+    units: str = "rows"
 
     @property
     def capital_needed(self) -> float:
@@ -107,7 +109,10 @@ class Rate:
 
     def describe(self) -> str:
         """Return what is promised, in words."""
-        return f"the mean number of checks until a false alarm is at least {self.run_length:g}"
+        return (
+            f"the mean number of checks until a false alarm is at least {self.run_length:g} if "
+            f"{self.units} are independent"
+        )
 
 
 @dataclass(frozen=True)
@@ -124,6 +129,7 @@ class Planned:
 
     alpha: float
     n_checks: int
+    units: str = "rows"
 
     @property
     def alarm_level(self) -> float:
@@ -134,27 +140,36 @@ class Planned:
         """Return what is promised, in words."""
         return (
             f"the probability of any false alarm in the {self.n_checks} planned checks is at most "
-            f"{self.alpha:g}"
+            f"{self.alpha:g} if {self.units} are independent"
         )
 
 
-def payoffs(pvalue: float) -> FloatArray:
-    """Return f_κ(p) for every κ: what one unit on each of the bets becomes.
+def payoffs(
+    pvalues: float | FloatArray,
+    floor: float | FloatArray = SMALLEST_PVALUE,
+    exponents: FloatArray = EXPONENTS,
+) -> FloatArray:
+    """Return f_κ(p) for every κ, in the last axis: what one unit on each of the bets becomes.
+
+    `floor` is p₀: known before the p-value is, it may differ from check to check.
 
     Examples
     --------
     >>> payoffs(0.5).round(2), payoffs(0.001).round(1)
     (array([0.  , 0.2 , 0.51, 0.79]), array([50. , 97.9, 39.5,  9.5]))
+    >>> payoffs(0.02, floor=0.02).round(1)
+    array([25.3, 10.2,  5.9,  3. ])
     """
-    floored = max(pvalue, SMALLEST_PVALUE)
-    return np.asarray(floored ** (EXPONENTS - 1) / _normalizers())
+    floored = np.maximum(pvalues, floor)[..., np.newaxis]
+    return np.asarray(floored ** (exponents - 1) / _normalizers(floor, exponents))
 
 
-def _normalizers() -> FloatArray:
+def _normalizers(floor: float | FloatArray, exponents: FloatArray) -> FloatArray:
     """Return c_κ; κ = 0 is the limit −log p₀ of (1 − p₀^κ)/κ, plus 1."""
-    powers = SMALLEST_PVALUE**EXPONENTS
-    nonzero = np.where(EXPONENTS == 0, 1.0, EXPONENTS)
-    tails = np.where(EXPONENTS == 0, -math.log(SMALLEST_PVALUE), (1 - powers) / nonzero)
+    floors = np.asarray(floor)[..., np.newaxis]
+    powers = floors**exponents
+    nonzero = np.where(exponents == 0, 1.0, exponents)
+    tails = np.where(exponents == 0, -np.log(floors), (1 - powers) / nonzero)
     return np.asarray(powers + tails)
 
 
@@ -222,3 +237,96 @@ class Bets:
         alone and never on earlier answers, of which the p-values must stay independent.
         """
         return replace(self, sums=(0.0,) * EXPONENTS.size).alarm_level
+
+
+RANK_EXPONENTS = np.array([-4.0, -1.0, 0.0, 0.5])
+"""κ of bets on ranks: the smaller, the more for units that deviate more than all others."""
+AGES = 16
+"""Checks after which stakes of a stream are no longer told apart by when they were laid."""
+
+
+@dataclass(frozen=True, eq=False)
+class Streams:
+    """Bets on several streams of rank p-values at once, one stake divided among them.
+
+    Each stream alone is fair; how they depend on each other is not known. With weights w_s that add
+    up to 1, stream s raises an alarm where w_s times its capital reaches what is needed. Ville's
+    inequality gives stream s a probability of at most w_s α of ever doing so, and the sum over the
+    streams is α. With `Rate`, P(alarm within k checks) ≤ Σ_s w_s k/L = k/L for a capital L (Doob's
+    inequality), so that the mean number of checks is at least ∫₀^L (1 − k/L) dk = L/2: L is twice
+    the run length.
+
+    The p-values are ranks among n units, with changed ones among them: of a changed units the
+    latest has rank 1 to a. So a stake that is laid at check j, which pays if the change came there,
+    bets f_κ with p₀ = a/n at its a-th check: nothing is lost where changed units rank among each
+    other, and a units that all deviate more than the rest multiply it by nearly n^a/(2^a a!).
+
+    Attributes
+    ----------
+    promise : Ever or Rate
+        When the stakes are laid, and how much capital an alarm needs.
+    weights : array of length S
+        w_s.
+    number : int
+        Checks that were bet on.
+    sums : array of shape (S, number of bets, AGES)
+        What the stakes of each age have become; those that are older are added to the oldest.
+
+    Examples
+    --------
+    >>> streams = Streams.start(Ever(0.05), np.array([0.5, 0.5]))
+    >>> for pvalues in ([0.02, 0.4], [0.04, 0.7], [0.06, 0.1]):
+    ...     streams = streams.after(np.array(pvalues), n_units=50)
+    >>> [round(float(capital), 1) for capital in streams.capitals], streams.enough
+    ([634.4, 0.4], True)
+    """
+
+    promise: Ever | Rate
+    weights: FloatArray
+    number: int
+    sums: FloatArray
+
+    @classmethod
+    def start(cls, promise: Ever | Rate, weights: FloatArray) -> Streams:
+        """Return the state before the first check."""
+        return cls(promise, weights, 0, np.zeros((weights.size, RANK_EXPONENTS.size, AGES)))
+
+    @property
+    def capitals(self) -> FloatArray:
+        """What each stream contributes: w_s (mean_κ of its sums, and the part kept back)."""
+        kept = self.promise.kept_back(self.number)
+        return np.asarray(self.weights * (self.sums.sum(axis=2).mean(axis=1) + kept))
+
+    @property
+    def capital(self) -> float:
+        """The largest of the capitals."""
+        return float(self.capitals.max())
+
+    @property
+    def capital_needed(self) -> float:
+        """What an alarm needs."""
+        needed = self.promise.capital_needed
+        return 2 * needed if isinstance(self.promise, Rate) else needed
+
+    @property
+    def enough(self) -> bool:
+        """Whether the capital of a stream suffices for an alarm."""
+        return self.capital >= self.capital_needed
+
+    @property
+    def leading(self) -> IntArray:
+        """The streams that suffice for an alarm, the one with the most capital first."""
+        order = np.argsort(-self.capitals, kind="stable")
+        return order[self.capitals[order] >= self.capital_needed]
+
+    def after(self, pvalues: FloatArray, n_units: int) -> Streams:
+        """Return the state after one more check, with a p-value for every stream."""
+        number = self.number + 1
+        stakes = np.empty_like(self.sums)
+        stakes[..., 1:] = self.sums[..., :-1]
+        stakes[..., -1] += self.sums[..., -1]
+        stakes[..., 0] = self.promise.stake(number)
+        floors = np.clip(np.arange(1, AGES + 1) / n_units, SMALLEST_PVALUE, 1.0)
+        paid = payoffs(pvalues[:, np.newaxis], floors, RANK_EXPONENTS)
+        stakes *= np.moveaxis(paid, -1, 1)
+        return replace(self, number=number, sums=np.minimum(stakes, MOST_CAPITAL))

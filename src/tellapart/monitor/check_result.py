@@ -7,7 +7,7 @@ import math
 import numbers
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from typing import Any, ClassVar
 
@@ -15,11 +15,13 @@ import numpy as np
 
 from tellapart.effects.values import DISTANCE
 from tellapart.errors import InputError
+from tellapart.monitor.records import CheckRecord, ColumnScore, largest_scores, plain_findings
 from tellapart.monitor.settings import USUAL
 from tellapart.results.result import TestResult, write_arguments
 from tellapart.results.story import ALL_FINDINGS, MOST_LINES, describe_findings
 from tellapart.scan.finding import Finding
 from tellapart.selection.selection import Selection
+from tellapart.text import safe
 
 
 def label_text(label: object) -> str:
@@ -45,61 +47,6 @@ def label_text(label: object) -> str:
     raise InputError(f"label must be a text, a number or a date; got {label!r}")
 
 
-@dataclass(frozen=True)
-class CheckRecord:
-    """One line of a monitor's history: the answer without the data.
-
-    Attributes
-    ----------
-    number : int
-        1 for the first check against the reference.
-    label : str
-        The label of the batch; dates in ISO 8601.
-    n_rows : int
-        Rows of the batch.
-    pvalue : float
-        The check's own p-value.
-    alarm_level : float
-        The largest p-value that would have raised an alarm; see `CheckResult`.
-    alarm : bool
-        Whether an alarm was raised.
-    variables : tuple of str
-        The selected variables.
-    findings : tuple of str
-        What differs, one line each; none with a split.
-    capital, capital_needed : float or None
-        The e-value of the sequence, and what an alarm needs; None with a planned end.
-    large_enough : bool
-        Whether the interval of a finding excludes effects below the smallest of interest.
-    fingerprint : str
-        A text that changes with the rows of the batch.
-    """
-
-    number: int
-    label: str
-    n_rows: int
-    pvalue: float
-    alarm_level: float
-    alarm: bool
-    variables: tuple[str, ...]
-    findings: tuple[str, ...] = ()
-    capital: float | None = None
-    capital_needed: float | None = None
-    large_enough: bool = True
-    fingerprint: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, ready for JSON."""
-        lists = {"variables": list(self.variables), "findings": list(self.findings)}
-        return asdict(self) | lists
-
-    @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> CheckRecord:
-        """Return the record that `to_dict` wrote."""
-        tuples = {name: tuple(plain[name]) for name in ("variables", "findings")}
-        return cls(**{**plain, **tuples})
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class CheckResult(TestResult):
     """The result of one check: a `TestResult` with its number in the sequence and its alarm.
@@ -122,6 +69,13 @@ class CheckResult(TestResult):
         without one.
     promise : str
         What is promised of false alarms.
+    tripped : tuple of Finding
+        The findings that tripped the alarm: those that are large enough, or without a smallest
+        effect the most significant one; about the batch.
+    scores : tuple of ColumnScore
+        How much every column differs, in SDs with a 95 % interval.
+    beyond : tuple of str
+        Columns whose score reaches its threshold.
     fingerprint : str
         A text that changes with the rows of the batch.
     """
@@ -132,6 +86,9 @@ class CheckResult(TestResult):
     capital_needed: float | None = None
     large_enough: bool = True
     promise: str = ""
+    tripped: tuple[Finding, ...] = ()
+    scores: tuple[ColumnScore, ...] = ()
+    beyond: tuple[str, ...] = ()
     fingerprint: str = ""
     usual: ClassVar[Mapping[str, object]] = USUAL
 
@@ -164,12 +121,22 @@ class CheckResult(TestResult):
             alarm_level=self.alarm_level,
             alarm=self.alarm,
             variables=self.variables,
-            findings=tuple(reversed_finding(finding).summary() for finding in self.findings),
+            found=plain_findings(
+                map(reversed_finding, self.findings), self.tripped if self.alarm else ()
+            ),
             capital=self.capital,
             capital_needed=self.capital_needed,
             large_enough=self.large_enough,
+            scores=largest_scores(self.scores),
+            beyond=self.beyond,
             fingerprint=self.fingerprint,
         )
+
+    def difference_words(self) -> tuple[str, str]:
+        """Return the beginning of the verdict, which speaks of the batch."""
+        before, batch = map(safe, self.labels)
+        the = f"the {before}"
+        return f"{batch} differs from {the}", f"No significant difference of {batch} from {the}"
 
     def story(
         self, max_findings: int | None = MOST_LINES, *, rest: str = ALL_FINDINGS

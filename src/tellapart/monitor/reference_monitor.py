@@ -13,8 +13,7 @@ import copy
 import os
 import re
 import time
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,10 +26,10 @@ from tellapart.data.reader import read_opened, read_rows
 from tellapart.data.samples import CodedRows, Samples
 from tellapart.data.sources import load, open_held
 from tellapart.data.sources.source import HeldSource
-from tellapart.data.sources.table import make_frame
 from tellapart.errors import InputError
 from tellapart.monitor.betting import SMALLEST_PVALUE, Bets, Planned
-from tellapart.monitor.check_result import CheckRecord, CheckResult, label_text
+from tellapart.monitor.check_result import CheckResult, label_text, reversed_finding
+from tellapart.monitor.records import CheckRecord, scores_of
 from tellapart.monitor.refinement import refine_pvalue
 from tellapart.monitor.rows import (
     ReferenceSplit,
@@ -39,18 +38,14 @@ from tellapart.monitor.rows import (
     split_rows,
     with_split,
 )
-from tellapart.monitor.settings import MonitorSettings, is_worth_an_alarm
+from tellapart.monitor.sequence import MonitoredSequence
+from tellapart.monitor.settings import MonitorSettings, beyond_thresholds, worth_an_alarm
 from tellapart.monitor.state import MonitorState, write_file
 from tellapart.progress import Progress, check_progress
+from tellapart.results.columns_table import describe_columns
 from tellapart.results.result import TestResult
-from tellapart.scan.finding import p_text
-from tellapart.text import capitalised, counted, safe
 from tellapart.two_sample.settings import TestSettings
 from tellapart.two_sample.two_sample_test import run_test
-from tellapart.writing import strict_json, text_writer
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 REFERENCE, EARLIER_ROWS = "reference", "earlier rows"
 """The label of what a batch is compared with: the reference, or that and the batches since."""
@@ -58,8 +53,8 @@ TITLES = ("reference", "batch")
 """What messages call the two samples."""
 
 
-class ReferenceMonitor:
-    """A stored reference and the history of the checks against it.
+class ReferenceMonitor(MonitoredSequence):
+    """A stored reference and the history of the checks against it, by rows.
 
     Made by `compare_to_reference`.
 
@@ -93,6 +88,7 @@ class ReferenceMonitor:
         samples = _read_alone(source, notes, settings.missing)
         _check_rows("reference", samples.n_x, settings.test)
         settings.test.check_against(samples)
+        settings.check_columns(samples.names)
         # A scan compares the patterns of missing values too, on all rows.
         n_rows = samples.n_x if settings.test.method == "split" else samples.n_read[0]
         self.settings, self.names, self.n_rows = settings, samples.names, n_rows
@@ -104,34 +100,8 @@ class ReferenceMonitor:
             rng = np.random.default_rng([settings.seed, 0])
             self._split = ReferenceSplit.of(samples, settings.test, rng)
         initial = state or self._initial_state()
-        self._history, self._bets, self._seen = list(initial.history), initial.bets, initial.seen
-
-    @property
-    def history(self) -> tuple[CheckRecord, ...]:
-        """One record per check, the oldest first."""
-        return tuple(self._history)
-
-    @property
-    def alarms(self) -> tuple[CheckRecord, ...]:
-        """The checks that raised an alarm."""
-        return tuple(record for record in self._history if record.alarm)
-
-    @property
-    def verdict(self) -> str:
-        """The answer so far in one sentence."""
-        alarms = self.alarms
-        if not self._history:
-            return "No batch was checked yet."
-        checks = counted(len(self._history), "check")
-        if not alarms:
-            return f"{checks}, no alarm."
-        last = f"the last at check {alarms[-1].number} ({alarms[-1].label})"
-        return f"{checks}, {counted(len(alarms), 'alarm')}, {last}."
-
-    @property
-    def promise(self) -> str:
-        """What is promised of false alarms, as a sentence."""
-        return f"{capitalised(self.settings.promise.describe())}."
+        self._history, self._failures = list(initial.history), list(initial.failures)
+        self._bets, self._seen = initial.bets, initial.seen
 
     def alarm_level(self, number: int | None = None) -> float:
         """Return the largest p-value at which a check raises an alarm.
@@ -229,92 +199,7 @@ class ReferenceMonitor:
             "reference": self.fingerprint,
             "left_out": self.column_notes.to_dict(),
         }
-        write_file(path, head, MonitorState(self.history, self._bets, self._seen))
-
-    def summary(self) -> str:
-        """Return the history as plain text, one line per check, with the findings of alarms."""
-        lines = [self.verdict, self.promise, *self.column_notes.lines(), ""]
-        lines += [self.summary_of(record) for record in self._history]
-        return "\n".join(lines).rstrip()
-
-    def summary_of(self, record: CheckRecord) -> str:
-        """Return one check as plain text, with its findings if there was an alarm."""
-        parts = [f"{record.number}. {safe(record.label)}: {p_text(record.pvalue)}"]
-        if record.capital is not None:
-            parts.append(f", e-value {record.capital:.3g} (alarm at {record.capital_needed:g})")
-        if record.alarm:
-            parts += ["  ALARM", *(f"\n   {finding}" for finding in record.findings)]
-        return "".join(parts)
-
-    def to_frame(self) -> Any:
-        """Return the history as a table, one row per check: pandas, or pyarrow without it."""
-        columns = {
-            field.name: [getattr(record, field.name) for record in self._history]
-            for field in fields(CheckRecord)
-        }
-        texts = {
-            "variables": [", ".join(record.variables) for record in self._history],
-            "findings": ["; ".join(record.findings) for record in self._history],
-        }
-        return make_frame(columns | texts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return settings, promise and history as plain Python values, ready for JSON."""
-        return {
-            "verdict": self.verdict,
-            "promise": self.promise,
-            "n_rows": self.n_rows,
-            "columns": list(self.names),
-            "left_out": self.column_notes.to_dict(),
-            "settings": self.settings.to_dict(),
-            "history": [record.to_dict() for record in self._history],
-        }
-
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return `to_dict()` as strict JSON; write it to `path` too if given.
-
-        For reading: to continue later, use `save`.
-        """
-        return text_writer(path, end="\n")(strict_json(self.to_dict()))
-
-    def plot(self) -> Figure:
-        """Draw the e-values and the p-values over the checks, with what an alarm needs.
-
-        Alarms are marked with their labels. It does not use pyplot: save the figure, or let a
-        notebook display it.
-
-        Examples
-        --------
-        >>> import numpy as np, tellapart as ta
-        >>> rng = np.random.default_rng(0)
-        >>> monitor = ta.compare_to_reference(rng.normal(size=(60, 2)), random_state=0)
-        >>> checked = monitor.check(rng.normal(size=(20, 2)), label="Monday")
-        >>> len(monitor.plot().axes)
-        2
-        """
-        # Matplotlib is slow to import.
-        from tellapart.report.figures import draw_history
-
-        return draw_history(self)
-
-    def to_html(
-        self, path: str | os.PathLike[str] | None = None, *, reproduce: str | None = None
-    ) -> str:
-        """Return the history as one HTML page; write it to `path` too if given.
-
-        The page needs no network and no script. The file is written whole or not at all.
-
-        Parameters
-        ----------
-        path : str, path-like or None
-            Where to write it.
-        reproduce : str or None
-            The command or code that the page gives for continuing; the Python calls if None.
-        """
-        write = text_writer(path)
-        from tellapart.report.monitor import render_monitor
-
-        return write(render_monitor(self, reproduce))
+        write_file(path, head, MonitorState(self.history, self._bets, self._seen, self.failures))
 
     def _read(self, batch: object) -> Samples:
         """Return the reference and a batch; missing values are handled once rows are drawn.
@@ -350,13 +235,20 @@ class ReferenceMonitor:
     def _as_check(self, result: TestResult, number: int, batch_print: str) -> CheckResult:
         """Return a result as a check, with its number in the sequence and its alarm level."""
         bets = None if self._bets is None else self._bets.after(result.pvalue)
+        settings = self.settings
+        worth = worth_an_alarm(result.findings, settings.sizes)
+        tripped = worth[:1] if settings.sizes is None else worth
+        scores = scores_of(describe_columns(result.held_out.held, ordered=False))
         return CheckResult.of(
             result,
             number=number,
             alarm_level=self.alarm_level(),
             capital=None if bets is None else bets.capital,
             capital_needed=None if bets is None else bets.promise.capital_needed,
-            large_enough=is_worth_an_alarm(result.findings, self.settings.smallest_effect),
+            large_enough=settings.sizes is None or bool(worth),
+            tripped=tuple(map(reversed_finding, tripped)),
+            scores=tuple(scores),
+            beyond=beyond_thresholds(scores, settings.thresholds),
             promise=self.settings.promise.describe(),
             fingerprint=batch_print,
         )

@@ -33,7 +33,7 @@ from tellapart.data.columns import BOOLEAN_LABELS, sorted_labels
 from tellapart.data.row_order import RowOrder
 from tellapart.data.samples import CodedRows, Samples, draw_rows
 from tellapart.data.summary import recoded, recoding
-from tellapart.errors import InputError
+from tellapart.errors import InputError, SchemaError
 from tellapart.kernels.base import Abilities, FittedKernel, Kernel, ScalarKernel
 from tellapart.two_sample.settings import TestSettings
 
@@ -52,11 +52,11 @@ def with_shared_columns(parts: Sequence[CodedRows]) -> list[CodedRows]:
     shared = set.intersection(*(set(part.names) for part in parts))
     names = [name for name in parts[0].names if name in shared]
     if not names:
-        raise InputError("batches must share a column without missing values; none is left")
+        raise InputError("the batches must share a column without missing values; none is left")
     for name in names:
         kinds = {part.kinds[part.names.index(name)] for part in parts}
         if len(kinds) > 1:
-            raise InputError(
+            raise SchemaError(
                 f"column {name!r} must be of one kind in all batches; got numbers and categories"
             )
     categories = {name: _pooled(name, parts) for name in names if name in parts[0].categories}

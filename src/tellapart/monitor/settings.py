@@ -18,67 +18,96 @@ from tellapart.arguments import (
 from tellapart.data.missing import POLICIES
 from tellapart.errors import InputError
 from tellapart.monitor.betting import Ever, Planned, Rate
+from tellapart.monitor.records import ColumnScore
 from tellapart.scan.finding import Finding
-from tellapart.scan.finding_kinds import FINDING_KINDS
+from tellapart.scan.smallest_effect import SmallestEffect
+from tellapart.text import nearest
 from tellapart.two_sample.settings import TestSettings
-
-SmallestEffect = float | Mapping[str, float]
 
 
 def check_smallest_effect(value: object, method: str) -> SmallestEffect | None:
-    """Return a number, or one for each of some kinds of findings; None excludes no effects."""
+    """Return the sizes from which on findings are worth an alarm; None for any size."""
     if value is None:
         return None
     if method != "scan":
         raise InputError(
             f"smallest_effect needs the findings of method='scan'; got method={method!r}"
         )
-    if not isinstance(value, Mapping):
-        return check_number("smallest_effect", value, 0.0, open_low=True)
-    unknown = [kind for kind in value if kind not in FINDING_KINDS]
-    if unknown or not value:
-        known = ", ".join(map(repr, FINDING_KINDS))
-        got = repr(unknown[0]) if unknown else "none"
-        raise InputError(f"smallest_effect must have kinds of findings as keys, {known}; got {got}")
-    return {
-        kind: check_number(f"smallest_effect[{kind!r}]", least, 0.0)
-        for kind, least in value.items()
-    }
+    return SmallestEffect.of(value)
 
 
-def is_worth_an_alarm(findings: Iterable[Finding], smallest: SmallestEffect | None) -> bool:
-    """Return whether the interval of a finding excludes all effects smaller than that.
+def worth_an_alarm(
+    findings: Iterable[Finding], smallest: SmallestEffect | None
+) -> tuple[Finding, ...]:
+    """Return the findings whose 95 % interval excludes all effects smaller than their size.
 
-    Kinds that a mapping does not have may be of any size.
+    Kinds, and columns, that have no size raise no alarm. Without sizes all findings are worth one.
     """
     if smallest is None:
-        return True
-    return any(smallest_in_interval(finding) >= _least(finding, smallest) for finding in findings)
+        return tuple(findings)
+    return tuple(finding for finding in findings if _exceeds(finding, smallest))
+
+
+def _exceeds(finding: Finding, smallest: SmallestEffect) -> bool:
+    size = smallest.size(finding.kind, finding.variables, finding.measure)
+    if size is None:
+        return False
+    if finding.scale.ratio:
+        size = math.log(size)
+    least = smallest_in_interval(finding)
+    return least > 0 and least >= size
 
 
 def smallest_in_interval(finding: Finding) -> float:
     """Return the smallest size of effect in a finding's interval; 0 if it contains none.
 
-    In the units of its kind: standard deviations, proportions, differences; of a ratio r of
-    standard deviations it is max(r, 1/r) − 1, so that 0.1 is one larger or smaller by a tenth.
+    In the units of its kind: standard deviations, proportions, differences; of ratios it is the
+    logarithm.
 
     Examples
     --------
     >>> wider = Finding("spread", ("age",), 0.01, 0.5, (0.4, 0.8), (1.0, 2.0), "SD")
-    >>> round(smallest_in_interval(wider), 6)
-    0.25
+    >>> round(math.exp(smallest_in_interval(wider)), 6)
+    1.25
     """
     low, high = finding.interval
     if finding.scale.ratio:
         low, high = (math.log(ratio) if ratio > 0 else -math.inf for ratio in (low, high))
     if not (low > 0 or high < 0):
         return 0.0
-    size = min(abs(low), abs(high))
-    return math.expm1(size) if finding.scale.ratio else size
+    return min(abs(low), abs(high))
 
 
-def _least(finding: Finding, smallest: SmallestEffect) -> float:
-    return smallest.get(finding.kind, 0.0) if isinstance(smallest, Mapping) else smallest
+Thresholds = float | Mapping[str, float]
+
+
+def check_thresholds(value: object) -> Thresholds | None:
+    """Return the size of a score from which on it is marked: for all columns, or for some."""
+    if value is None:
+        return None
+    if not isinstance(value, Mapping):
+        return check_number("thresholds", value, 0.0, open_low=True)
+    if not value:
+        raise InputError("thresholds must have columns as keys; got none")
+    return {
+        str(name): check_number(f"thresholds[{name!r}]", size, 0.0, open_low=True)
+        for name, size in value.items()
+    }
+
+
+def beyond_thresholds(
+    scores: Iterable[ColumnScore], thresholds: Thresholds | None
+) -> tuple[str, ...]:
+    """Return the columns whose score reaches its threshold."""
+    if thresholds is None:
+        return ()
+
+    def least(column: str) -> float:
+        if isinstance(thresholds, Mapping):
+            return thresholds.get(column, math.inf)
+        return thresholds
+
+    return tuple(one.column for one in scores if abs(one.effect) >= least(one.column))
 
 
 USUAL_RATIO = 10.0
@@ -93,7 +122,9 @@ class MonitorSettings:
     test: TestSettings
     n_checks: int | None = None
     run_length: float | None = None
-    smallest_effect: SmallestEffect | None = None
+    smallest_effect: SmallestEffect | float | Mapping[str, Any] | None = None
+    thresholds: Thresholds | None = None
+    batches: str | None = None
     reference_ratio: float | None = USUAL_RATIO
     pool_rows: int | None = None
     missing: str = "error"
@@ -112,6 +143,9 @@ class MonitorSettings:
             )
         smallest = check_smallest_effect(self.smallest_effect, self.test.method)
         self._keep("smallest_effect", smallest)
+        self._keep("thresholds", check_thresholds(self.thresholds))
+        if self.batches is not None:
+            self._check_batches()
         if self.reference_ratio is not None:
             ratio = check_number("reference_ratio", self.reference_ratio, 1.0)
             self._keep("reference_ratio", ratio)
@@ -130,6 +164,37 @@ class MonitorSettings:
             seed = int(check_random_state(seed).integers(2**32))
             self._keep("test", with_checked(self.test, random_state=seed))
 
+    def _check_batches(self) -> None:
+        """Raise where settings of a test of rows are given for one of batches."""
+        if self.test.method != "scan" or self.test.families is not None:
+            raise InputError("batches must be given without method and families: no scan is made")
+        if self.missing == "drop-columns":
+            raise InputError(
+                "missing must be 'error', 'pairwise' or 'drop-rows' with batches; "
+                "got 'drop-columns'"
+            )
+        if self.pool_rows is not None:
+            raise InputError(
+                "pool_rows must be left out with batches, of which no rows are kept; got "
+                f"{self.pool_rows}"
+            )
+
+    def check_columns(self, names: Sequence[str]) -> None:
+        """Raise where a size is that of a column that the reference does not have."""
+        if self.sizes is not None:
+            self.sizes.check_columns(names)
+        for name in self.thresholds if isinstance(self.thresholds, Mapping) else ():
+            if name not in names:
+                hint = nearest(name, names)
+                raise InputError(f"thresholds must have columns as keys; got {name!r}; {hint}")
+
+    @property
+    def sizes(self) -> SmallestEffect | None:
+        """The sizes from which on findings are worth an alarm; None for any size."""
+        sizes = self.smallest_effect
+        assert sizes is None or isinstance(sizes, SmallestEffect)
+        return sizes
+
     @property
     def seed(self) -> int:
         """The seed of every check."""
@@ -140,11 +205,12 @@ class MonitorSettings:
     @property
     def promise(self) -> Ever | Rate | Planned:
         """What is promised of false alarms."""
+        units = "rows" if self.batches is None else "batches"
         if self.n_checks is not None:
-            return Planned(self.test.alpha, self.n_checks)
+            return Planned(self.test.alpha, self.n_checks, units)
         if self.run_length is not None:
-            return Rate(self.run_length)
-        return Ever(self.test.alpha)
+            return Rate(self.run_length, units)
+        return Ever(self.test.alpha, units)
 
     def rows_compared(self, n_rows: int) -> int:
         """Return how many rows a part of a batch is compared with at most."""
@@ -163,8 +229,10 @@ class MonitorSettings:
     def to_dict(self) -> dict[str, Any]:
         """Return what decides the answers as plain values."""
         own = {name: getattr(self, name) for name in OWN} | {"keep": list(self.keep)}
-        if isinstance(self.smallest_effect, Mapping):
-            own["smallest_effect"] = dict(self.smallest_effect)
+        if self.sizes is not None:
+            own["smallest_effect"] = self.sizes.to_plain()
+        if isinstance(self.thresholds, Mapping):
+            own["thresholds"] = dict(self.thresholds)
         return self.test.to_dict() | own
 
     @classmethod

@@ -12,26 +12,29 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from tellapart.arrays import FloatArray
+from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.column_notes import ColumnNotes
 from tellapart.data.column_store import ColumnStore, SparseColumns
 from tellapart.data.samples import CodedRows
 from tellapart.errors import InputError
-from tellapart.monitor.betting import EXPONENTS, MOST_CAPITAL, Bets, Ever, Rate
-from tellapart.monitor.check_result import CheckRecord
+from tellapart.monitor.batch_summary import BatchSummary, Layout
+from tellapart.monitor.betting import EXPONENTS, MOST_CAPITAL, Bets, Ever, Rate, Streams
+from tellapart.monitor.records import CheckRecord, FailedBatch
 from tellapart.monitor.rows import SeenRows
 from tellapart.writing import check_writable, write_atomically
 
-FORMAT = "tellapart monitor, version 2"
+FORMAT = "tellapart monitor, version 3"
 WITHOUT_CHECKSUM = "tellapart monitor, version 1"
 """A format without a checksum, whose files may have been altered: they are refused."""
+OF_ROWS = "tellapart monitor, version 2"
+"""A format with findings as texts and without scores: it is read."""
 
 MOST = 2**62
 """The largest whole number that a state may hold."""
@@ -41,15 +44,25 @@ _ROWS = (
     {**_LABELS, "columns": [[(float, None)]]},
     {**_LABELS, "n_rows": int, "sparse": {"rows": [int], "columns": [int], "values": [float]}},
 )
-_SHAPES: dict[str, Any] = {
-    "int": int,
-    "float": float,
-    "bool": bool,
-    "str": str,
-    "tuple[str, ...]": [str],
-    "float | None": (float, None),
+_SIZE = (float, None)
+_SCORE = {"column": str, "measure": str, "effect": _SIZE, "low": _SIZE, "high": _SIZE}
+_RECORD = {
+    "number": int,
+    "label": str,
+    "n_rows": int,
+    "pvalue": float,
+    "alarm_level": float,
+    "alarm": bool,
+    "variables": [str],
+    "findings": [dict],
+    "capital": _SIZE,
+    "capital_needed": _SIZE,
+    "large_enough": bool,
+    "scores": [_SCORE],
+    "beyond": [str],
+    "fingerprint": str,
 }
-_RECORD = {field.name: _SHAPES[str(field.type)] for field in fields(CheckRecord)}
+_FAILURE = {"label": str, "reason": str, "message": str, "after": int}
 _NOTES = {
     name: dict if isinstance(value, dict) else [str]
     for name, value in ColumnNotes().to_dict().items()
@@ -59,13 +72,24 @@ SCHEMA = {
     "settings": dict,
     "reference": str,
     "left_out": _NOTES,
+    "history": [_RECORD],
+    "failures": [_FAILURE],
     "bets": ({"number": int, "sums": [float]}, None),
     "reference_rows": [int],
     "parts": {"reference": [int], "later": [int]},
     "later": (*_ROWS, None),
-    "history": [_RECORD],
 }
 """What a state holds: a type, a list of one kind, a dict with these keys, or one of a tuple."""
+_BATCH = {"n_rows": int, "values": [_SIZE], "variances": [_SIZE], "levels": dict}
+SCHEMA_OF_BATCHES = {
+    **{name: SCHEMA[name] for name in ("format", "settings", "reference", "left_out")},
+    "history": [_RECORD],
+    "failures": [_FAILURE],
+    "bets": ({"number": int, "sums": [[[float]]]}, None),
+    "reference_batches": [int],
+    "later_batches": [_BATCH],
+}
+"""The same where batches are the units."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +104,14 @@ class MonitorState:
         Their evidence combined; None with a planned end, where every check stands alone.
     seen : SeenRows
         What the next batch is compared with.
+    failures : tuple of FailedBatch
+        Batches that could not be checked.
     """
 
     history: tuple[CheckRecord, ...]
     bets: Bets | None
     seen: SeenRows
+    failures: tuple[FailedBatch, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
@@ -99,13 +126,13 @@ class MonitorState:
                 "later": seen.parts[n_old:].tolist(),
             },
             "later": later,
-            "history": [record.to_dict() for record in self.history],
+            **plain_history(self.history, self.failures),
         }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any], promise: Ever | Rate | None) -> MonitorState:
         """Return the state that `to_dict` was made of; the promise is the one of the settings."""
-        _check_history(plain, promise)
+        history, failures = read_history(plain, promise)
         _check_rows(plain)
         parts = plain["parts"]
         seen = SeenRows(
@@ -119,7 +146,76 @@ class MonitorState:
             if len(sums) != EXPONENTS.size:
                 raise ValueError(f"{len(sums)} bets where this version has {EXPONENTS.size}")
             bets = Bets(promise, int(plain["bets"]["number"]), sums)
-        return cls(tuple(map(CheckRecord.from_dict, plain["history"])), bets, seen)
+        return cls(history, bets, seen, failures)
+
+
+@dataclass(frozen=True, eq=False)
+class BatchState:
+    """The state of a sequence of checks whose units are batches.
+
+    Attributes
+    ----------
+    history, failures : tuples of records
+        The answers so far, and batches that could not be checked.
+    bets : Streams or None
+        The evidence; None with a planned end.
+    of_reference : array
+        Which batches of the reference are held, by number.
+    later : tuple of BatchSummary
+        The batches since the reference, or since the last alarm.
+    """
+
+    history: tuple[CheckRecord, ...]
+    failures: tuple[FailedBatch, ...]
+    bets: Streams | None
+    of_reference: IntArray
+    later: tuple[BatchSummary, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        bets = self.bets
+        return {
+            **plain_history(self.history, self.failures),
+            "bets": None if bets is None else {"number": bets.number, "sums": bets.sums.tolist()},
+            "reference_batches": self.of_reference.tolist(),
+            "later_batches": [batch.to_dict() for batch in self.later],
+        }
+
+    @classmethod
+    def from_dict(
+        cls, plain: Mapping[str, Any], bets: Streams | None, layout: Layout, n_reference: int
+    ) -> BatchState:
+        """Return the state that `to_dict` was made of; `bets` are those before the first check."""
+        history, failures = read_history(plain, None if bets is None else bets.promise)
+        if bets is not None:
+            sums = np.array(plain["bets"]["sums"], dtype=np.float64)
+            if sums.shape != bets.sums.shape:
+                raise ValueError("its bets are not those of the columns of the reference")
+            bets = replace(bets, number=int(plain["bets"]["number"]), sums=sums)
+        numbers = plain["reference_batches"]
+        if numbers != sorted(set(numbers)) or not set(numbers) <= set(range(n_reference)):
+            raise ValueError("its batches of the reference are not in order")
+        later = tuple(BatchSummary.from_dict(one, layout) for one in plain["later_batches"])
+        return cls(history, failures, bets, np.array(numbers, dtype=np.intp), later)
+
+
+def plain_history(
+    history: Sequence[CheckRecord], failures: Sequence[FailedBatch]
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the records as plain values."""
+    return {
+        "history": [record.to_dict() for record in history],
+        "failures": [failed.to_dict() for failed in failures],
+    }
+
+
+def read_history(
+    plain: Mapping[str, Any], promise: Ever | Rate | None
+) -> tuple[tuple[CheckRecord, ...], tuple[FailedBatch, ...]]:
+    """Return the records that `plain_history` wrote; ValueError if they are impossible."""
+    _check_history(plain, promise)
+    history = tuple(map(CheckRecord.from_dict, plain["history"]))
+    return history, tuple(FailedBatch(**failed) for failed in plain["failures"])
 
 
 def plain_rows(rows: CodedRows) -> dict[str, Any]:
@@ -166,7 +262,9 @@ def coded_rows(plain: Mapping[str, Any]) -> CodedRows:
     return CodedRows(values, names, tuple(plain["kinds"]), labels)
 
 
-def write_file(path: str | os.PathLike[str], head: Mapping[str, Any], state: MonitorState) -> None:
+def write_file(
+    path: str | os.PathLike[str], head: Mapping[str, Any], state: MonitorState | BatchState
+) -> None:
     """Write settings, reference and columns, the head, and a state; the file is whole or not."""
     target = check_writable("path", path)
     content = {"format": FORMAT, **head, **state.to_dict()}
@@ -193,21 +291,57 @@ def read_file(path: str | os.PathLike[str]) -> dict[str, Any]:
             f"{expected}, of the format {FORMAT!r}; {name!r} is of version 1, which has no "
             "checksum and may have been altered: start a new state"
         )
-    if form != FORMAT:
+    if form not in (FORMAT, OF_ROWS):
         raise InputError(
             f"{expected}, of the format {FORMAT!r}; {name!r} is of the format {form!r}"
         )
-    assert isinstance(content, dict)
+    stored: dict[str, Any] = content
     try:
-        if content.pop("checksum", None) != checksum(content):
+        if stored.pop("checksum", None) != checksum(stored):
             raise ValueError("its checksum does not match its content")
-        _check_shape(content, SCHEMA, "the state")
+        if form == OF_ROWS:
+            stored = _upgraded(stored, f"{expected}; {name!r}")
+        schema = SCHEMA if "reference_rows" in stored else SCHEMA_OF_BATCHES
+        _check_shape(stored, schema, "the state")
+    except InputError:
+        raise
     except (ValueError, RecursionError) as error:  # such as NaN, which is not JSON
         raise InputError(
             f"{expected}; {name!r} was altered or damaged: {error}; restore it from a copy, or "
             "start a new state"
         ) from None
-    return content
+    return stored
+
+
+def _upgraded(content: dict[str, Any], found: str) -> dict[str, Any]:
+    """Return a state of version 2 as one of version 3: findings are objects with their text."""
+    settings = content.get("settings")
+    if not isinstance(settings, dict) or not isinstance(content.get("history"), list):
+        raise ValueError("it has no settings or no history")
+    if settings.get("smallest_effect") is not None:
+        raise InputError(
+            f"{found} is of version 2 and has a smallest effect, whose units were others: start a "
+            "new state"
+        )
+    history = [
+        {
+            **record,
+            "findings": [{"text": text, "tripped": False} for text in record["findings"]],
+            "scores": [],
+            "beyond": [],
+        }
+        for record in content["history"]
+        if isinstance(record, dict) and isinstance(record.get("findings"), list)
+    ]
+    if len(history) < len(content["history"]):
+        raise ValueError("a check has no findings")
+    return {
+        **content,
+        "format": FORMAT,
+        "settings": {**settings, "thresholds": None, "batches": None},
+        "history": history,
+        "failures": [],
+    }
 
 
 def checksum(content: Mapping[str, Any]) -> str:
@@ -266,6 +400,10 @@ def _check_history(plain: Mapping[str, Any], promise: Ever | Rate | None) -> Non
     if [record["number"] for record in history] != list(range(1, len(history) + 1)):
         raise ValueError("its checks are not numbered from 1 on")
     for record in history:
+        if not all(isinstance(one.get("text"), str) for one in record["findings"]) or not all(
+            isinstance(one.get("tripped"), bool) for one in record["findings"]
+        ):
+            raise ValueError(f"check {record['number']} has findings without a text")
         if not 0 < record["pvalue"] <= 1 or not 0 <= record["alarm_level"] <= 1:
             raise ValueError(f"check {record['number']} has no p-value in (0, 1]")
         if len({promise is None, *(record[key] is None for key in _OF_BETS)}) > 1:
@@ -274,8 +412,13 @@ def _check_history(plain: Mapping[str, Any], promise: Ever | Rate | None) -> Non
         raise ValueError("its bets do not belong to these settings")
     if bets is not None and not 0 <= bets["number"] <= len(history):
         raise ValueError(f"{bets['number']} bets on {len(history)} checks")
-    if bets is not None and not all(0 <= part <= MOST_CAPITAL for part in bets["sums"]):
+    if bets is not None and not _in_range(bets["sums"]):
         raise ValueError("its bets are out of range")
+
+
+def _in_range(sums: Any) -> bool:
+    every = np.ravel(np.array(sums, dtype=np.float64))
+    return bool(np.all((every >= 0) & (every <= MOST_CAPITAL)))
 
 
 _OF_BETS = ("capital", "capital_needed")

@@ -21,8 +21,8 @@ from matplotlib.ticker import MaxNLocator
 from tellapart.arguments import check_number
 from tellapart.errors import InputError
 from tellapart.groups.result import Profile
-from tellapart.monitor.check_result import CheckRecord
-from tellapart.monitor.reference_monitor import ReferenceMonitor
+from tellapart.monitor.records import CheckRecord
+from tellapart.monitor.sequence import MonitoredSequence
 from tellapart.planning.plan import SamplePlan
 from tellapart.report.plots import (
     COLOUR_NULL,
@@ -295,9 +295,13 @@ HISTORY_INCHES = (6.4, 4.4)
 # Labels that find room below the axis, and beside the marks of alarms.
 MOST_TICKS, MOST_NAMED, CHECK_WIDTH = 8, 6, 18
 SMALLEST_CAPITAL = 1e-6
+MOST_BATCHES, MOST_SCORED = 60, 40
+"""Batches, and columns, of the chart of scores."""
+LEAST_SCALE = 0.5
+"""The difference that is drawn in full colour where none is larger, in SD."""
 
 
-def draw_history(monitor: ReferenceMonitor) -> Figure:
+def draw_history(monitor: MonitoredSequence) -> Figure:
     """Return a figure with a panel of the e-values, if there are any, and one of the p-values."""
     history = monitor.history
     sequential = any(record.capital is not None for record in history)
@@ -353,6 +357,47 @@ def draw_pvalues(axes: Axes, history: tuple[CheckRecord, ...]) -> Axes:
     axes.set_ylabel("p-value")
     axes.legend(frameon=False, fontsize=8, loc="lower left")
     return plain(axes)
+
+
+def draw_scores(history: Sequence[CheckRecord]) -> Figure:
+    """Return a chart of columns × batches: the standardised difference of each, in SD."""
+    shown = list(history)[-MOST_BATCHES:]
+    largest: dict[str, float] = {}
+    for record in shown:
+        for score in record.scores:
+            size = abs(score.effect) if np.isfinite(score.effect) else 0.0
+            largest[score.column] = max(largest.get(score.column, 0.0), size)
+    columns = sorted(largest, key=lambda name: -largest[name])[:MOST_SCORED]
+    place = {name: s for s, name in enumerate(columns)}
+    effects = np.full((len(columns), len(shown)), np.nan)
+    marked: list[tuple[int, int]] = []
+    for k, record in enumerate(shown):
+        tripped = {name for one in record.found if one["tripped"] for name in one["variables"]}
+        for score in record.scores:
+            if score.column in place:
+                effects[place[score.column], k] = score.effect
+                if score.column in record.beyond or score.column in tripped:
+                    marked.append((k, place[score.column]))
+    height = 1.6 + 0.22 * max(len(columns), 3)
+    figure = ShownFigure(figsize=(HISTORY_INCHES[0], height), layout="constrained")
+    axes = figure.subplots()
+    if not columns:
+        axes.set_axis_off()
+        return figure
+    widest = max(LEAST_SCALE, float(np.nanmax(np.abs(np.nan_to_num(effects, posinf=0, neginf=0)))))
+    image = axes.pcolormesh(effects, cmap="RdBu_r", vmin=-widest, vmax=widest)
+    axes.invert_yaxis()
+    figure.colorbar(image, ax=axes, label="difference, in SD")
+    for k, s in marked:
+        axes.plot(k + 0.5, s + 0.5, marker="D", color="black", markersize=4, linestyle="none")
+    names = [literal(short(name, CHECK_WIDTH)) for name in columns]
+    axes.set_yticks(np.arange(len(columns)) + 0.5, names)
+    step = max(1, -(-len(shown) // MOST_TICKS))
+    labels = [literal(short(record.label, CHECK_WIDTH)) for record in shown[::step]]
+    axes.set_xticks(np.arange(0, len(shown), step) + 0.5, labels, rotation=45, ha="right")
+    axes.tick_params(labelsize=7)
+    axes.set_xlabel("batch")
+    return figure
 
 
 def _mark_alarms(axes: Axes, history: tuple[CheckRecord, ...], heights: dict[int, float]) -> None:

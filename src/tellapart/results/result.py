@@ -51,7 +51,7 @@ from tellapart.selection.selection import EVIDENCE, Selection
 from tellapart.selection.stability import Stability
 from tellapart.selection.tuning import Tuning
 from tellapart.statistics.witness import mean_difference, read_points
-from tellapart.text import safe_lines
+from tellapart.text import safe, safe_lines
 from tellapart.writing import strict_json, text_writer
 
 if TYPE_CHECKING:
@@ -274,6 +274,11 @@ class TestResult(Exports, Removals):
     def verdict(self) -> str:
         """The answer in one sentence."""
         return describe_verdict(self)
+
+    def difference_words(self) -> tuple[str, str]:
+        """Return the beginning of the verdict where the test rejects, and where it does not."""
+        names = " and ".join(map(safe, self.labels))
+        return f"{names} differ", f"No significant difference between {names}"
 
     def witness(self, points: object) -> FloatArray:
         """Return the witness function at some points: which sample is denser there.

@@ -125,11 +125,11 @@ def describe_verdict(result: TestResult, *, with_caveat: bool = True) -> str:
     requested = result.settings.get("families")
     if requested is not None:
         p += f", {'family' if len(requested) == 1 else 'families'} {joined(requested)} only"
-    names = f"{safe(result.labels[0])} and {safe(result.labels[1])}"
+    differ, do_not = result.difference_words()
     if result.reject:
-        return f"{names} differ ({p}){describe_negligible(result)}."
+        return f"{differ} ({p}){describe_negligible(result)}."
     caveat = f"; {NOT_EQUIVALENT}" if with_caveat else ""
-    return f"No significant difference between {names} ({p}){caveat}."
+    return f"{do_not} ({p}){caveat}."
 
 
 def describe_negligible(result: TestResult) -> str:

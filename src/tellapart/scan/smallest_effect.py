@@ -84,7 +84,7 @@ class SmallestEffect:
             if column not in names:
                 raise InputError(
                     f"{name} must have columns or kinds ({', '.join(FINDING_KINDS)}) as keys; got "
-                    f"{column!r}{nearest(column, [*names, *FINDING_KINDS])}"
+                    f"{column!r}; {nearest(column, [*names, *FINDING_KINDS])}"
                 )
 
     def size(self, kind: str, variables: Sequence[str], measure: str = "") -> float | None:
