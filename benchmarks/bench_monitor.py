@@ -15,7 +15,7 @@ independence. Five parts:
     .venv/bin/python benchmarks/bench_monitor.py            # about ten minutes
     .venv/bin/python benchmarks/bench_monitor.py --parts delay --repeats 5
     .venv/bin/python benchmarks/bench_monitor.py --parts batches
-    .venv/bin/python benchmarks/bench_monitor.py --parts flights --flights flights.csv.zip --peers PYTHON
+    .venv/bin/python benchmarks/bench_monitor.py --parts flights --flights ZIP --peers PYTHON
     .venv/bin/python benchmarks/bench_monitor.py --quick    # a little of each, nothing stored
 """
 

@@ -35,7 +35,7 @@ def some(batch: pd.DataFrame, share: float, rng: np.random.Generator) -> np.ndar
 
 
 CHANGES: dict[str, Change] = {
-    "none": lambda b, rng: b,
+    "none": lambda b, _: b,
     "new carrier, 5 % of flights": lambda b, rng: b.assign(
         carrier=b["carrier"].where(~some(b, 0.05, rng), "ZZ")
     ),
@@ -43,16 +43,16 @@ CHANGES: dict[str, Change] = {
     "air time shuffled (correlations)": lambda b, rng: b.assign(
         air_time=rng.permutation(b["air_time"].to_numpy())
     ),
-    "air time 10 % longer": lambda b, rng: b.assign(air_time=1.1 * b["air_time"]),
-    "distance + 73 miles (0.1 SD)": lambda b, rng: b.assign(distance=b["distance"] + 73),
+    "air time 10 % longer": lambda b, _: b.assign(air_time=1.1 * b["air_time"]),
+    "distance + 73 miles (0.1 SD)": lambda b, _: b.assign(distance=b["distance"] + 73),
     "noise on arrival delay (SD 30 min)": lambda b, rng: b.assign(
         arr_delay=b["arr_delay"] + rng.normal(0, 30, len(b))
     ),
     "10 % of flights moved to JFK": lambda b, rng: b.assign(
         origin=b["origin"].where(~some(b, 0.1, rng), "JFK")
     ),
-    "arrival 30 min later": lambda b, rng: b.assign(arr_delay=b["arr_delay"] + 30),
-    "departure delays doubled": lambda b, rng: b.assign(dep_delay=2 * b["dep_delay"]),
+    "arrival 30 min later": lambda b, _: b.assign(arr_delay=b["arr_delay"] + 30),
+    "departure delays doubled": lambda b, _: b.assign(dep_delay=2 * b["dep_delay"]),
 }
 
 

@@ -1,4 +1,4 @@
-"""Alerts of nannyml and evidently on days of flights, for `monitor_flights.py`: run by a Python that has them.
+"""Alerts of nannyml and evidently on days of flights: run by `monitor_flights.py`.
 
 nannyml: every univariate method of its defaults (Jensen-Shannon distance) per column and day, with
 thresholds of three standard deviations over the days of the reference. evidently: its default test

@@ -443,27 +443,27 @@ class BatchMonitor(MonitoredSequence):
     def _tripped(
         self, scored: Scored, summary: BatchSummary, label: str, bets: Streams | None
     ) -> tuple[Finding, ...]:
-        """Return findings on the measures whose streams suffice for an alarm."""
+        """Return findings on the measures whose streams suffice for an alarm.
+
+        They have no p-value of their own: the evidence is that of several batches.
+        """
         if bets is None:
             return ()
-        floor, n_measures = 1 / scored.most.size, len(self.layout.measures)
-        streams = scored.streams
-        found = []
-        for stream in bets.leading:
-            pvalue = float(streams[stream])
-            if stream == 0 and streams.size > 1:
-                # Many measures together: the one that contributed most to the evidence so far.
-                stream = 1 + int(np.argmax(bets.capitals[1:] / bets.weights[1:]))
-                pvalue = scored.pvalue
+        n_measures = len(self.layout.measures)
+        strongest = 1 + int(np.argmax(bets.capitals[1:] / bets.weights[1:]))
+        found: dict[tuple[str, tuple[str, ...]], Finding] = {}
+        # Of all measures together, the one that contributed most.
+        for stream in dict.fromkeys(int(s) or strongest for s in bets.leading):
             if stream <= 2 * n_measures:
-                f = (int(stream) - 1) % n_measures
-                found.append(self._usual.finding(f, summary, label, pvalue, floor))
+                one = self._usual.finding((stream - 1) % n_measures, summary, label)
             else:
-                column = self.layout.categorical[int(stream) - 1 - 2 * n_measures]
+                column = self.layout.categorical[stream - 1 - 2 * n_measures]
                 level, _ = _largest(scored, column)
-                if level is not None:
-                    found.append(self._usual.level(column, level, summary, label, pvalue, floor))
-        return tuple({(one.kind, one.variables): one for one in reversed(found)}.values())[::-1]
+                if level is None:
+                    continue
+                one = self._usual.level(column, level, summary, label)
+            found.setdefault((one.kind, one.variables), one)
+        return tuple(found.values())
 
     def __repr__(self) -> str:
         return (
@@ -539,7 +539,12 @@ class _Usual:
         return difference - half, difference + half
 
     def finding(
-        self, f: int, summary: BatchSummary, label: str, pvalue: float, floor: float
+        self,
+        f: int,
+        summary: BatchSummary,
+        label: str,
+        pvalue: float = math.nan,
+        floor: float = 0.0,
     ) -> Finding:
         """Return a measure of a batch as a finding, against the mean over the reference."""
         measure = self.layout.measures[f]
@@ -576,8 +581,8 @@ class _Usual:
         level: str,
         summary: BatchSummary,
         label: str,
-        pvalue: float,
-        floor: float,
+        pvalue: float = math.nan,
+        floor: float = 0.0,
     ) -> Finding:
         """Return the proportion of a level as a finding, against the mean over the reference."""
         shares = np.array([batch.levels[column].get(level, 0.0) for batch in self.pool.batches])
@@ -601,7 +606,7 @@ class _Usual:
         """Return how much every column differs: means, and the level that differs most, in SDs."""
         found = {}
         for s, name in enumerate(self.layout.numeric):
-            one = self.finding(s, summary, "", math.nan, 0.0)
+            one = self.finding(s, summary, "")
             found[name] = ColumnScore(name, "mean", one.effect, *one.interval)
         for name, labels, shares in self.pool.with_batch(summary).shares():
             usual = shares[:-1].mean(axis=0)
