@@ -8,7 +8,8 @@ holds for all.
 
 A proof that a choice is the best says nothing of how near the runner-up is. Any other set of as
 many variables leaves out at least one of those chosen, so for every chosen variable the search is
-repeated without it, by swaps. Nothing is proved about the runner-up: there may be a nearer one.
+repeated without it, by swaps. That there is no nearer one is proved afterwards, where that is quick
+(`tellapart.selection.evidence_problem`).
 """
 
 from __future__ import annotations
