@@ -86,6 +86,7 @@ def test_numbers_are_those_of_numpy(weighted: ta.TestResult) -> None:
     assert weighted.effective_sizes == pytest.approx(sizes)
     assert weighted.to_dict()["design"]["effective_sizes"] == pytest.approx(sizes)
     assert f"Effective sample sizes: {sizes[0]:.1f} and {sizes[1]:.1f} (Kish)" in weighted.summary()
+    assert "Design: rows permuted with their weights of 'w'." in weighted.summary()
     shares = weighted.column_data.proportions("f")[0]
     expected = X.groupby("f")["w"].sum() / X["w"].sum()
     assert shares == pytest.approx(expected.to_numpy())

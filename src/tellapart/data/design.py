@@ -335,6 +335,7 @@ class Design:
         if self.adjustment is not None:
             text += f" {self.adjustment.describe()}, by their odds"
         if self.weights is not None:
+            text = f"rows {text}" if text.startswith("permuted") else text
             text += f" with their weights{_of(self.weights_name)}"
         return text
 

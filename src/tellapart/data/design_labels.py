@@ -228,9 +228,9 @@ def take_labels(
         else:
             arrays = [value] if len(tables) == 1 else list(cast(Any, value))
             sides[name] = [read_labels(name, side) for side in arrays]
-    called = (
+    called = [
         _name_of(asked.given[name]) if name in sides else None for name in (*ARGUMENTS, WEIGHTS)
-    )
+    ]
     weights = cast(Sequence[Sequence[object]] | None, sides.pop(WEIGHTS, None))
     rest = [rest for rest, _ in taken]
     covariates: Sequence[object] | None = None
