@@ -62,6 +62,9 @@ class Budget:
         took, and at least the second; and the time by which "auto" picks a solver then.
     resumed_columns : int
         Columns of a problem of a kernel up to which a proof that was stopped is kept to go on.
+    certified_columns, certified_variables, certified_pairs : int
+        Columns and variables up to which the choice of a Gaussian or quadratic kernel at λ > 0 is
+        proved, and pairs of rows times columns that are held for the Gaussian one.
     interaction_columns, interaction_features : int
         Columns among which pairs and triples are looked for at most, and features of them all.
     feature_rows, feature_entries : int
@@ -210,6 +213,9 @@ class Budget:
     least_proof_seconds: float = 1.0
     presumed_seconds: float = 10.0
     resumed_columns: int = 2_000
+    certified_columns: int = 30
+    certified_variables: int = 3
+    certified_pairs: int = 25_000_000
     interaction_columns: int = 5_000
     interaction_features: int = 2_400
     feature_rows: int = 100_000

@@ -130,9 +130,23 @@ def test_results_with_an_open_proof_can_be_pickled(tables, no_time):
     assert stopped.prove(time_limit=60).selection.status == "optimal"
 
 
+def test_the_proof_of_a_gaussian_kernel_goes_on(tables, no_time):
+    few = [table[:, :6] for table in tables]
+    kernel = ta.kernels.Gaussian("median")
+    stopped = compared(few, kernel=kernel, regularization=1.0, n_variables=2)
+    assert stopped.selection.upper_bound is None
+    assert "may prove more" in stopped.selection.certificate
+    longer = pickle.loads(pickle.dumps(stopped)).prove(time_limit=60)
+    assert longer.selection.status == "optimal"
+    assert longer.variables == stopped.variables
+    assert stopped.selection.upper_bound is None
+
+
 def test_what_cannot_be_proved_says_so(tables):
     by_gaussian = compared(tables, kernel="gaussian", regularization=1.0, n_variables=1)
     with pytest.raises(InputError, match="gaussian kernel, λ = 1 with solver 'annealing' has no"):
+        by_gaussian.prove()
+    with pytest.raises(InputError, match="at most 30 columns and 3 variables"):
         by_gaussian.prove()
     baseline = ta.baselines.Bonferroni(n_permutations=19).test(*tables)
     with pytest.raises(InputError, match=r"\(Holm\) selects without one"):

@@ -356,6 +356,14 @@ class FittedKernel:
             return self.outer.offset
         return None
 
+    @property
+    def exponent_variance(self) -> float | None:
+        """The σ² of φ(t) = exp(−t/2σ²) with ω(z) = z² and ψ_s ≥ 0; None for other kernels."""
+        known = all(isinstance(psi, SquaredDifference | Mismatch) for psi in self.scalars)
+        if known and isinstance(self.outer, Exponential) and self.weight.power == 2:
+            return self.outer.variance
+        return None
+
     def _index(self, u: FloatArray, v: FloatArray, weights: FloatArray) -> FloatArray:
         """Return t = Σ_s ω_s ψ_s(u_i, v_j)."""
         active = np.flatnonzero(weights)

@@ -2,15 +2,17 @@
 
 For the linear kernel F itself is a sparse trust region problem, solved with a certificate. For the
 quadratic kernel MMD²(z) = zᵀ𝒜z + 2c αᵀz exactly: with λ = 0 the choice is one such problem; with
-λ > 0 its optimum is still an upper bound, since σ² ≥ 0 and so F ≤ MMD². For other kernels nothing
-is proved. The linear kernel's weights may be chosen by the ratio aᵀz/√(zᵀMz) instead of F, with a
-certificate too.
+λ > 0 its optimum is still an upper bound, since σ² ≥ 0 and so F ≤ MMD². For few columns and d ≤ 3
+branch and bound over supports and weights proves the choice of the quadratic and the Gaussian
+kernel at every λ (`tellapart.search.certificate`); for other kernels nothing is proved. The linear
+kernel's weights may be chosen by the ratio aᵀz/√(zᵀMz) instead of F, with a certificate too.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -21,10 +23,14 @@ from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import Abilities, FittedKernel
 from tellapart.search.annealing import Trace
+from tellapart.search.certificate import Certificate, Regions
+from tellapart.search.gaussian_patches import GaussianPatches
 from tellapart.search.many_rows import Goal
+from tellapart.search.quadratic_patches import QuadraticPatches
 from tellapart.search.solver import QUICK, Annealing
 from tellapart.search.starts import Start, linear_problem, ratio_problem
 from tellapart.statistics.coefficients import LinearCoefficients, linear_coefficients
+from tellapart.statistics.objective import FittedObjective
 from tellapart.strs import SOLVERS, Solver, solve
 from tellapart.strs.contract import Control, Solution, Status, require
 from tellapart.strs.problem import SparseRatio, SparseTrustRegion
@@ -74,6 +80,22 @@ class OpenProblem:
         return replace(self, solution=solution)
 
 
+@dataclass(frozen=True, eq=False)
+class OpenCertificate:
+    """A certificate whose gap is not closed yet."""
+
+    certificate: Certificate[Any]
+    solution: Solution
+    gap: float
+    n_jobs: int
+
+    def resume(self, control: Control) -> OpenCertificate:
+        """Go on where the search stopped."""
+        certificate = self.certificate.copy()
+        solution = certificate.resume(control, self.n_jobs)
+        return replace(self, certificate=certificate, solution=solution)
+
+
 @dataclass(frozen=True)
 class Choice:
     """A point, its value, and what is proved about it, under the names that a selection has.
@@ -92,7 +114,7 @@ class Choice:
     history: tuple[Trace, ...] = ()
     drawn_rows: tuple[int, int] | None = None
     n_features: int | None = None
-    proof: OpenProblem | None = None
+    proof: OpenProblem | OpenCertificate | None = None
     problem: SparseTrustRegion | SparseRatio | None = None
 
 
@@ -200,6 +222,22 @@ def _searched_and_bounded(
     n_jobs: int,
     known: tuple[Start, ...],
 ) -> Choice:
+    choice = _bounded_at_zero(goal, n_variables, solvers, control, n_jobs, known)
+    is_searched = choice.solver == solvers.search.name and solvers.search.bound_seconds > 0
+    if choice.status == "optimal" or not is_searched:
+        return choice
+    return _certified(choice, goal, n_variables, control, n_jobs)
+
+
+def _bounded_at_zero(
+    goal: Goal,
+    n_variables: int,
+    solvers: Solvers,
+    control: Control,
+    n_jobs: int,
+    known: tuple[Start, ...],
+) -> Choice:
+    """Search; where MMD² is quadratic in z, its maximum is a bound, and at λ = 0 the choice."""
     search, objective = solvers.search, goal.objective
     form = None if search.bound_seconds == 0 else objective.quadratic_form()
     if form is None:
@@ -224,6 +262,57 @@ def _searched_and_bounded(
         return choice
     bound = max(free.upper_bound, choice.value)
     return replace(choice, upper_bound=bound, status=control.status(choice.value, bound))
+
+
+def _certified(
+    choice: Choice, goal: Goal, n_variables: int, control: Control, n_jobs: int
+) -> Choice:
+    """Return a choice of few variables among few with what branch and bound proves of it.
+
+    Without a time limit it may take as long as the search, and at least a second.
+    """
+    objective, budget = goal.objective, current_budget()
+    whole = goal.drawn_rows is None and goal.n_features is None
+    regions = regions_of(objective, n_variables) if whole else None
+    if regions is None:
+        return choice
+    certificate = Certificate(
+        objective, regions, n_variables, choice.z, choice.value, choice.solver
+    )
+    limit = control.remaining
+    if limit is None:
+        limit = min(max(choice.seconds, budget.least_proof_seconds), budget.proof_seconds)
+        certificate.prepare()
+    proving = replace(control, time_limit=limit, started=control.clock())
+    solution = certificate.resume(proving, n_jobs)
+    bounds = [b for b in (solution.upper_bound, choice.upper_bound) if b is not None]
+    bound = max(min(bounds), solution.value) if bounds else None
+    status = proving.status(solution.value, bound)
+    proof = None
+    if status != "optimal":
+        proof = OpenCertificate(certificate, solution, control.gap, n_jobs)
+    return replace(
+        choice,
+        z=solution.z,
+        value=solution.value,
+        upper_bound=bound,
+        status=status,
+        seconds=control.elapsed,
+        proof=proof,
+    )
+
+
+def regions_of(objective: FittedObjective, n_variables: int) -> Regions[Any] | None:
+    """Return how F is bounded over all choices; None where it cannot be, or would take too long."""
+    samples, budget = objective.samples, current_budget()
+    if samples.n_columns > budget.certified_columns or n_variables > budget.certified_variables:
+        return None
+    if objective.row_moments() is not None and objective.whole is None:
+        return QuadraticPatches(objective)
+    pairs = samples.n_columns * (samples.n_x + samples.n_y) ** 2 // 2
+    if objective.kernel.exponent_variance is not None and pairs <= budget.certified_pairs:
+        return GaussianPatches(objective)
+    return None
 
 
 def _proof_limit(control: Control) -> float:

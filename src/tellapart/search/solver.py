@@ -208,8 +208,8 @@ class Annealing:
         Rows of each sample up to which all pairs of rows count in the final weights; for more see
         `tellapart.search.many_rows`.
     bound_seconds : float
-        Seconds that an upper bound may take where one can be proved, that is for the quadratic
-        kernel; 0 for none. The bound leaves λσ² out and so is loose by nature.
+        Seconds that the quadratic kernel's bound may take which leaves λσ² out, and so is loose by
+        nature; 0 for no bound at all.
 
     Examples
     --------

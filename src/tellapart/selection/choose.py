@@ -16,7 +16,7 @@ from tellapart.kernels import Kernel
 from tellapart.kernels.bandwidth import adds_up, fit_on_draw, with_multiplier
 from tellapart.kernels.base import FittedKernel
 from tellapart.progress import Progress, Stage, silent, solver_progress
-from tellapart.search.choice import Choice, OpenProblem, Solvers, choose_weights
+from tellapart.search.choice import Choice, OpenCertificate, OpenProblem, Solvers, choose_weights
 from tellapart.search.starts import Start, equal
 from tellapart.selection.alternatives import Alternatives
 from tellapart.selection.selection import Selection
@@ -141,7 +141,7 @@ class KernelProof:
     `columns` are those of the problem, among all columns.
     """
 
-    left: OpenProblem
+    left: OpenProblem | OpenCertificate
     columns: IntArray
 
     @property

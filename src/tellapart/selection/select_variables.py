@@ -88,7 +88,8 @@ def select_variables(
         The relative gap at which the proof of optimality may stop.
     time_limit : float or None
         Seconds after which the solver stops with the best choice so far. None gives a proof of
-        optimality ten seconds, and a search without a proof all the time it needs.
+        optimality ten seconds, a search without a proof all the time it needs, and the proof that
+        follows a search among few columns as long as the search took, or a second.
     random_state : int, numpy Generator or None
         Seeds the solver's random starts.
     n_jobs : int or None

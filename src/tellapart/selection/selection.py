@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from tellapart.arguments import check_number
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.budget import current_budget
 from tellapart.data.samples import Samples
 from tellapart.data.sources.table import make_frame
 from tellapart.errors import InputError
@@ -284,7 +285,8 @@ class Selection:
         seconds = check_number("time_limit", time_limit, 0.0, open_low=True)
         if self.problem is None:
             reason = self.why_unproved or (
-                "that of a large table, or of one comparison of many, is not kept"
+                "that of a large table, of a kernel other than the linear one, or of one "
+                "comparison of many, is not kept"
             )
             raise InputError(f"alternatives() has no problem to search: {reason}")
         return self.problem.alternatives(self, share, Control(time_limit=seconds))
@@ -295,9 +297,12 @@ class Selection:
         if self.method:
             return f"{self.method} selects without one"
         if self.upper_bound is None:
+            budget = current_budget()
             return (
                 f"a selection by {self.maker} with solver {self.solver!r} has no certificate; the "
-                "default selection and kernel='linear' have"
+                "default selection and kernel='linear' have, and kernel='gaussian' and 'quadratic' "
+                f"for at most {budget.certified_columns} columns and "
+                f"{budget.certified_variables} variables"
             )
         return ""
 
@@ -374,6 +379,8 @@ class Selection:
         if self.method:
             return self._certificate_of_method(chosen)
         if self.gap is None or not math.isfinite(self.gap):
+            if self.proof is not None:
+                by += "; a longer time_limit, or result.prove(time_limit=60), may prove more"
             return f"a heuristic subset of {chosen}, not proved to be optimal ({by})"
         allowed = self.support.size if self.n_variables is None else self.n_variables
         chosen = counted(allowed, "variable")

@@ -19,7 +19,13 @@ from tellapart.errors import InputError
 from tellapart.kernels import FittedKernel, Kernel, resolve_kernel
 from tellapart.statistics.coefficients import LinearCoefficients, linear_coefficients
 from tellapart.statistics.pair_sums import Derivatives, PairSums, SquaredSums, opens_up
-from tellapart.statistics.quadratic_moments import RANK, FeatureMoments, RowMoments, fits
+from tellapart.statistics.quadratic_moments import (
+    RANK,
+    FeatureMoments,
+    Moments,
+    RowMoments,
+    fits,
+)
 
 MEMORY_BUDGET = 1_000_000_000
 LEAST_MEMORY_BUDGET = 1_000_000
@@ -211,6 +217,16 @@ class FittedObjective:
     def quadratic_form(self) -> tuple[FloatArray, FloatArray] | None:
         """Return 𝒜 and 𝒯 with MMD²(z) = zᵀ𝒜z + 𝒯ᵀz for the quadratic kernel, None for others."""
         return self._sums.quadratic_form()
+
+    def row_moments(self) -> Moments | None:
+        """Return the sums of products of ψ by row, for the quadratic kernel of all rows."""
+        return self._sums.moments if isinstance(self._sums, RowMoments) else None
+
+    @property
+    def variance_weight(self) -> float:
+        """4λñ, the weight of Σ_i g_i r̃_i² in F; see `tellapart.statistics.pair_sums`."""
+        m, n = self.samples.n_x, self.samples.n_y
+        return 4 * self.regularization * 2 * m * n / (m + n)
 
     @property
     def squares_weights(self) -> bool:
