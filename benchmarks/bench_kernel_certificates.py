@@ -35,6 +35,7 @@ KERNELS: dict[str, tuple[Any, float]] = {
     "quadratic": (Quadratic(), 0.1),
     "Gaussian": (Gaussian("median"), 1.0),
     "Gaussian, σ/2": (Gaussian("median", 0.5), 1.0),
+    "Gaussian, σ/4": (Gaussian("median", 0.25), 1.0),
 }
 
 
@@ -60,9 +61,9 @@ def start_of(objective: FittedObjective, n_variables: int) -> Certificate[Any]:
 def settings() -> Iterator[tuple[str, int, int, int, str]]:
     """Yield the problems: kernel, n, D, d, case."""
     for kernel in KERNELS:
-        narrow = kernel == "Gaussian, σ/2"
+        narrow = kernel.startswith("Gaussian, ")
         for n, n_columns, d in product((50, 100, 200), (10, 20, 30), (1, 2, 3)):
-            if narrow and (n == 200 or d < 3):
+            if narrow and d < 3:
                 continue
             for case in ("covariance-shift",) if narrow else ("mean-shift", "covariance-shift"):
                 yield kernel, n, n_columns, d, case
@@ -105,9 +106,9 @@ def speed() -> None:
     better = sum(bool(row["improved"]) for row in rows)
     text = (
         "# Certificates of kernels at λ > 0\n\n"
-        "Cases mean-shift and covariance-shift (σ/2: the latter only), 3 informative columns, n "
-        "rows in each sample. CPU seconds on one core after the search; `proved` counts gaps of at "
-        "most 1e-4; ∞: some support was not bounded yet.\n\n"
+        "Cases mean-shift and covariance-shift (narrow kernels: the latter only), 3 informative "
+        "columns, n rows in each sample. CPU seconds on one core after the search; `proved` counts "
+        "gaps of at most 1e-4; ∞: some support was not bounded yet.\n\n"
         f"{closed} of {len(rows)} proofs closed in 60 s. In {better} the proof met a choice "
         "that is better than the search's by more than 1e-4.\n\n" + table(shown)
     )

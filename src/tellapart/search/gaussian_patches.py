@@ -18,6 +18,7 @@ MMD² and of r add up over pairs. With P the interpolant of r, ε its error and 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -233,17 +234,17 @@ def lattice_sums(  # type: ignore[no-untyped-def]
     return total_error
 
 
-def tiles_of_pairs(columns: list[FloatArray], n_x: int, n_y: int) -> FloatArray:
+def tiles_of_pairs(columns: Iterable[FloatArray], count: int, n_x: int, n_y: int) -> FloatArray:
     """Return t of all pairs of rows in tiles on and above the diagonal, of shape (D, tiles, SIDE²).
 
-    Rows of X and of Y fill tiles of their own. What belongs to no pair of different rows is so far
-    apart that K is 0.
+    `columns` are `count` matrices of t. Rows of X and of Y fill tiles of their own. What belongs to
+    no pair of different rows is so far apart that K is 0.
     """
     blocks_x, blocks_y = -(-n_x // SIDE), -(-n_y // SIDE)
     blocks = blocks_x + blocks_y
     rows = np.concatenate([np.arange(n_x), blocks_x * SIDE + np.arange(n_y)])
     upper, lower = np.triu_indices(blocks)
-    tiles = np.empty((len(columns), upper.size, _TILE))
+    tiles = np.empty((count, upper.size, _TILE))
     whole = np.full((blocks * SIDE, blocks * SIDE), _APART)
     for s, values in enumerate(columns):
         whole[np.ix_(rows, rows)] = values
@@ -424,8 +425,9 @@ class GaussianPatches:
         variance = kernel.exponent_variance
         assert variance is not None  # `regions_of` says so
         pooled = np.concatenate([samples.x, samples.y])
-        columns = [
+        # One at a time: the matrices of all columns would take twice the memory of the tiles.
+        columns = (
             psi.gram(values, values) / (2 * variance)
             for psi, values in zip(kernel.scalars, np.ascontiguousarray(pooled.T), strict=True)
-        ]
-        return tiles_of_pairs(columns, samples.n_x, samples.n_y)
+        )
+        return tiles_of_pairs(columns, samples.n_columns, samples.n_x, samples.n_y)
