@@ -49,6 +49,8 @@ autosummary_generate = True
 autodoc_typehints = "none"  # types are in the docstrings
 autodoc_default_options = {"members": True, "member-order": "bysource"}
 numpydoc_show_class_members = False
+# numpydoc links attributes that are inherited properties, which have no entry of their own.
+nitpick_ignore_regex = [("py:obj", ".*")]
 default_role = "code"
 toc_object_entries = False
 
