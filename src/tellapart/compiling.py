@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
@@ -68,3 +70,54 @@ class _Cache:
         """Cache the machine code of a signature, if the disk allows."""
         with suppress(OSError):
             self._cache.save_overload(signature, code)
+
+
+def _compile_clock() -> Any:
+    """Return what counts the seconds that Numba spends compiling in this process."""
+    event: Any = import_module("numba.core.event")
+
+    class CompileClock(event.Listener):  # type: ignore[misc]  # Numba has no types
+        """Adds up compilations; one inside another, or beside it in a thread, counts once."""
+
+        def __init__(self) -> None:
+            self._lock, self._depth, self._since, self._done = threading.Lock(), 0, 0.0, 0.0
+
+        def on_start(self, event: Any) -> None:  # noqa: ARG002
+            """Start the clock with the first compilation that runs."""
+            with self._lock:
+                self._since = time.perf_counter() if self._depth == 0 else self._since
+                self._depth += 1
+
+        def on_end(self, event: Any) -> None:  # noqa: ARG002
+            """Stop it with the last."""
+            with self._lock:
+                self._depth -= 1
+                if self._depth == 0:
+                    self._done += time.perf_counter() - self._since
+
+        def seconds(self) -> float:
+            """Return the seconds so far."""
+            with self._lock:
+                running = time.perf_counter() - self._since if self._depth else 0.0
+                return self._done + running
+
+    clock = CompileClock()
+    event.register("numba:compile", clock)
+    return clock
+
+
+_CLOCK = _compile_clock()
+
+
+def compile_seconds() -> float:
+    """Return how many seconds Numba has compiled for in this process."""
+    return float(_CLOCK.seconds())
+
+
+def working_time() -> float:
+    """Return a clock in seconds that stands still while Numba compiles.
+
+    Limits that nobody has set are measured by it, so that the first call on a machine proves as
+    much as the second.
+    """
+    return time.perf_counter() - compile_seconds()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy as np
 from tellapart.arguments import check_choice
 from tellapart.arrays import FloatArray
 from tellapart.budget import current_budget
+from tellapart.compiling import compile_seconds
 from tellapart.data.samples import Samples
 from tellapart.errors import InputError
 from tellapart.kernels import Abilities, FittedKernel
@@ -353,14 +355,20 @@ def _solved(
         # How long a proof may take must not decide what is chosen.
         quadratic = problem.squared if isinstance(problem, SparseRatio) else problem
         solver = choose_solver(quadratic, budget.presumed_seconds)
-    solution = solve(
+    proving = partial(
+        solve,
         problem,
         solver=AUTO if solver is None else solver,
         gap=control.gap,
-        time_limit=limit,
         random_state=rng,
         progress=control.progress,
     )
+    compiled = compile_seconds()
+    solution = proving(time_limit=limit)
+    compiled = compile_seconds() - compiled
+    if unlimited and solution.status == "time_limit" and compiled > 0:
+        # The first call on a machine proves as much as the second.
+        solution = proving(time_limit=min(compiled, limit), resume=solution)
     is_proved = solution.status == "optimal" or solution.interrupted
     if is_proved or not unlimited or problem.n_columns > budget.resumed_columns:
         return solution

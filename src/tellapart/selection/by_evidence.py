@@ -138,7 +138,7 @@ def weigh_evidence(
     if control.time_limit is None:
         # Proofs end by the clock, the number of variables does not depend on it: a slow machine,
         # or one that compiles for the first time, selects as many.
-        control = replace(control, time_limit=control.elapsed + current_budget().proof_seconds)
+        control = control.allowing(current_budget().proof_seconds)
         silent("prove", f"budget: {current_budget().proof_seconds:.3g} s")
     best, runner_up = best_of(evidence, min(number, evidence.n_columns), control), None
     if control.status(best.value, best.upper_bound) != "optimal":

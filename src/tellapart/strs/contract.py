@@ -8,7 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module, metadata
 from typing import Any, Literal, Protocol
 
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tellapart.arrays import IntArray
+from tellapart.compiling import working_time
 from tellapart.errors import InputError, MissingDependencyError
 from tellapart.interrupts import check_interrupts, interrupt_handled, is_interrupted
 from tellapart.strs.problem import SparseQuadratic, polish
@@ -123,6 +124,16 @@ class Control:
         # `dataclasses.replace` hands `started` on: a changed copy has no more time than the first.
         if math.isnan(self.started):
             object.__setattr__(self, "started", self.clock())
+
+    def allowing(self, seconds: float) -> Control:
+        """Return a control that ends after so many further seconds, compilation not counted.
+
+        For limits that nobody has set: those of the user count every second.
+        """
+        now, elapsed = working_time(), self.elapsed
+        return replace(
+            self, clock=working_time, started=now - elapsed, time_limit=elapsed + seconds
+        )
 
     @property
     def elapsed(self) -> float:
