@@ -170,7 +170,12 @@ main()
 def begun(program, *arguments):
     words = ["monitor", "reference.csv", *arguments, "--permutations", "99", "--seed", "3"]
     command = [sys.executable, *program, *words, "--state", "m.json"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # A suite that runs in the background hands on that Ctrl-C is ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_runs_that_overlap_lose_no_check(folder):
