@@ -134,3 +134,11 @@ def test_a_forced_small_variable_lowers_the_bound() -> None:
     free_bound = spectral_bound(A, np.zeros(6), forced, 3)
     forced[0] = True
     assert spectral_bound(A, np.zeros(6), forced, 2) < free_bound
+
+
+def test_a_node_whose_variables_are_all_given_up_is_closed():
+    A = np.array([[1.246, -0.401, 1.273], [-0.401, 1.456, -2.145], [1.273, -2.145, -0.131]])
+    problem = SparseTrustRegion(A, np.array([-1.0615, -0.4745, -0.3794]), 1)
+    solution = solve(problem, "misdp", gap=0.05)
+    assert solution.status == "optimal"
+    assert solution.upper_bound >= solve(problem, "brute-force").value

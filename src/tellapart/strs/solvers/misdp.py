@@ -236,7 +236,9 @@ class SemidefiniteSearch(TreeSearch[_SemidefiniteNode]):
         d = self.problem.d
         if node.is_leaf(d):
             support = node.leaf_support(d)
-            self.close(min(node.bound, self.best.offer_whole(support, swaps=True)))
+            # Where every variable was given up there is nothing left.
+            if support.shape[0] > 0:
+                self.close(min(node.bound, self.best.offer_whole(support, swaps=True)))
             return ()
         cheap = self.cheap_bound(node)
         if cheap <= self.cutoff:
