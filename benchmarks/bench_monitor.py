@@ -354,7 +354,11 @@ def stored() -> dict[str, list[dict[str, object]]]:
 
 
 def main(
-    sizes: Sizes, parts: list[str], keep: bool, flights: str | None, peers: str | None
+    sizes: Sizes,
+    parts: list[str],
+    keep: bool,
+    flights: str | None = None,
+    peers: str | None = None,
 ) -> None:
     """Run some of the parts, and store what they say beside the others."""
     run = {

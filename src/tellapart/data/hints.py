@@ -73,7 +73,7 @@ def row_names(data: object) -> list[str] | None:
     """
     table: Any = data
     if is_anndata(data):
-        index = table.obs_names
+        index = getattr(table, "obs_names", ())
     elif package_of(data) == "pandas" and hasattr(data, "index"):
         index = table.index
     else:
