@@ -14,7 +14,9 @@ for a search and its starts are drawn by the content of rows, not by their numbe
 order of a table says nothing: what is tuned, searched for or held out has other draws (151 calls).
 Permutations of a split have the content of the rows in their seed, as splits have (92 calls: null
 distributions, critical values and p-values, and nothing else). Verdicts are in the words of the
-field, with the Monte Carlo error of their p-values (149 verdicts, and nothing else).
+field, with the Monte Carlo error of their p-values (149 verdicts, and nothing else). Small problems
+of the Gaussian and quadratic kernels are proved now, and bounds come from other relaxations
+(bounds, gaps, status, iterations); verdicts of monitors speak of the batch (7 calls).
 
 `kept_scans.json` has the answers of the default path, scans and choices by evidence, in the same
 way: numbers and keys, without words.
