@@ -95,6 +95,11 @@ def speed() -> None:
     for setting in settings():
         rows.append(measure(*setting))
         print(rows[-1], file=sys.stderr, flush=True)
+    report(rows)
+
+
+def report(rows: list[dict[str, Any]]) -> None:
+    """Store the rows, and a table by kernel, n, D and d."""
     shown = []
     for kernel, n, d in product(KERNELS, (50, 100, 200), (1, 2, 3)):
         for n_columns in (10, 20, 30):
@@ -102,7 +107,7 @@ def speed() -> None:
             group = [row for row in rows if all(row[k] == v for k, v in keys.items())]
             if group:
                 shown.append({**keys, **summary_of(group)})
-    closed = sum(float(str(row["gap_60"])) <= 1e-4 for row in rows)
+    closed = sum(row["gap_60"] <= 1e-4 for row in rows)
     better = sum(bool(row["improved"]) for row in rows)
     text = (
         "# Certificates of kernels at λ > 0\n\n"
