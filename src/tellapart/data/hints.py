@@ -73,12 +73,12 @@ def row_names(data: object) -> list[str] | None:
     """
     table: Any = data
     if is_anndata(data):
-        index = getattr(table, "obs_names", ())
+        index = getattr(table, "obs_names", None)
     elif package_of(data) == "pandas" and hasattr(data, "index"):
         index = table.index
     else:
         return None
-    if not len(index) or not isinstance(index[0], str):
+    if index is None or not len(index) or not isinstance(index[0], str):
         return None
     return [str(name) for name in index.tolist()]
 

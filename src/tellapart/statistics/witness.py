@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import narwhals.stable.v1 as nw
 import numpy as np
@@ -51,7 +51,7 @@ def read_points(points: object, like: Samples, needed: IntArray) -> FloatArray:
     if isinstance(frame, nw.DataFrame):
         return _from_table(frame, like, needed)
     try:
-        if np.iscomplexobj(points):
+        if np.iscomplexobj(cast(Any, points)):
             raise TypeError  # NumPy would drop the imaginary parts
         values = np.atleast_2d(np.asarray(points, dtype=np.float64))
     except (TypeError, ValueError, OverflowError):
