@@ -224,7 +224,7 @@ def test_refused_weights(weights: object, message: str) -> None:
     [
         ({"method": "split"}, "weights need method='scan'"),
         ({"kernel": "gaussian"}, "weights need method='scan' with kernel"),
-        ({"missing": "pairwise"}, "clusters or weights; got 'pairwise'"),
+        ({"missing": "pairwise"}, "clusters, adjust or weights; got 'pairwise'"),
     ],
 )
 def test_what_has_no_weighted_form(asked: dict[str, object], message: str) -> None:

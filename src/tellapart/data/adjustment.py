@@ -45,8 +45,9 @@ PENALTIES = (0.01, 0.1, 1.0, 10.0, 100.0)
 FOLDS = 5
 ADDS = 3.0
 """z of the trees' logit in the propensity model, from which on it joins the basis."""
-LEAST_INFORMATION = 5.0
-"""Σ π(1 − π) at least: below, hardly any row could be of the other sample."""
+LEAST_INFORMATION, LEAST_SHARE = 5.0, 0.2
+"""Σ π(1 − π) at least, or this share of that without covariates: below, hardly any row could be of
+the other sample."""
 LITTLE_OVERLAP = 0.25
 """Σ π(1 − π) as a share of that without covariates, below which a warning is given."""
 BADLY_CALIBRATED = 0.5
@@ -545,7 +546,7 @@ def _check_overlap(
     information = float((propensity * (1 - propensity)).sum())
     whole = float(label.mean() * (1 - label.mean()) * label.size)
     covariates = _listed(names)
-    if information < LEAST_INFORMATION:
+    if information < min(LEAST_INFORMATION, LEAST_SHARE * whole):
         raise InputError(
             f"adjust must name covariates in which the samples overlap; by {covariates} alone "
             f"nearly every row can be told to be of {titles[0]} or of {titles[1]}, so that there "

@@ -617,7 +617,7 @@ def refuse_pairwise(policy: str) -> None:
     if policy == PAIRWISE:
         raise InputError(
             "missing must be 'error', 'drop-rows' or 'drop-columns' with strata, paired, "
-            f"clusters or weights; got {PAIRWISE!r}"
+            f"clusters, adjust or weights; got {PAIRWISE!r}"
         )
 
 
