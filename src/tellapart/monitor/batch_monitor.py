@@ -300,13 +300,8 @@ class BatchMonitor(MonitoredSequence):
             With `alarm`, `pvalue`, `findings`, `scores`, `capital` and `number`.
         """
         del progress
-        text, number = label_text(label), len(self._history) + 1
+        text, number = label_text(label), self._next_number()
         promise = self.settings.promise
-        if isinstance(promise, Planned) and number > promise.n_checks:
-            raise InputError(
-                f"n_checks = {promise.n_checks} checks were planned and made; to continue, call "
-                "compare_to_reference again, preferably with a new reference"
-            )
         started = time.perf_counter()
         rows = self._read(batch)
         summary = BatchSummary.of(self._complete(rows, "batch"), self.layout)

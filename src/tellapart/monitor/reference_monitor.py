@@ -146,13 +146,7 @@ class ReferenceMonitor(MonitoredSequence):
             A `TestResult` with `alarm`, `alarm_level`, `capital` and `number`.
         """
         text = label_text(label)
-        number = len(self._history) + 1
-        promise = self.settings.promise
-        if isinstance(promise, Planned) and number > promise.n_checks:
-            raise InputError(
-                f"n_checks = {promise.n_checks} checks were planned and made; to continue, call "
-                "compare_to_reference again, preferably with a new reference"
-            )
+        number = self._next_number()
         started = time.perf_counter()
         samples = self._read(batch)
         _check_rows("batch", samples.n_y, self.settings.test)

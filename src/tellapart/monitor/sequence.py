@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tellapart.data.column_notes import ColumnNotes
 from tellapart.data.sources.table import make_frame
 from tellapart.errors import InputError, SchemaError
+from tellapart.monitor.betting import Planned
 from tellapart.monitor.prometheus import exposition
 from tellapart.monitor.records import CheckRecord, FailedBatch
 from tellapart.monitor.settings import MonitorSettings
@@ -60,6 +61,16 @@ class MonitoredSequence(ABC):
     @abstractmethod
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that the next check needs, except the reference, as JSON."""
+
+    def _next_number(self) -> int:
+        """Return the number of the check that comes next, or raise where none was planned."""
+        number, promise = len(self._history) + 1, self.settings.promise
+        if isinstance(promise, Planned) and number > promise.n_checks:
+            raise InputError(
+                f"n_checks = {promise.n_checks} checks were planned and made; to continue, call "
+                "compare_to_reference again, preferably with a new reference"
+            )
+        return number
 
     @property
     def history(self) -> tuple[CheckRecord, ...]:

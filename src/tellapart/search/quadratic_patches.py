@@ -165,6 +165,23 @@ def _largest_on_sphere(even, odd, signs, dimension, value, allowed, margin, most
 
 
 @compiled
+def _as_bernstein(form, degree, factorial, size, signs):  # type: ignore[no-untyped-def]
+    """Divide the coefficients of monomials by how many products have them, on one orthant."""
+    for b in range(degree + 1 if size == 3 else 1):
+        for a in range(degree + 1 - b if size > 1 else 1):
+            c, count = degree - a - b, factorial
+            for exponent in (a, b, c):
+                for step in range(2, exponent + 1):
+                    count /= step
+            sign = signs[0] if c % 2 else 1.0
+            if size > 1 and a % 2:
+                sign *= signs[1]
+            if size > 2 and b % 2:
+                sign *= signs[2]
+            form[a, b] *= sign / count
+
+
+@compiled
 def _forms(gram, matrix, vector, variance_weight, columns, signs, even, odd):  # type: ignore[no-untyped-def]
     """Add E and O of a support on one orthant in Bernstein form to zeros; return their size."""
     size, n_columns = columns.shape[0], vector.shape[0]
@@ -202,30 +219,8 @@ def _forms(gram, matrix, vector, variance_weight, columns, signs, even, odd):  #
             powers[k] += 2
             odd[powers[1], powers[2]] += vector[columns[i]]
             total += abs(vector[columns[i]])
-    for b in range(5 if size == 3 else 1):
-        for a in range(5 - b if size > 1 else 1):
-            c, count = 4 - a - b, 24.0
-            for exponent in (a, b, c):
-                for step in range(2, exponent + 1):
-                    count /= step
-            sign = signs[0] if c % 2 else 1.0
-            if size > 1 and a % 2:
-                sign *= signs[1]
-            if size > 2 and b % 2:
-                sign *= signs[2]
-            even[a, b] *= sign / count
-    for b in range(4 if size == 3 else 1):
-        for a in range(4 - b if size > 1 else 1):
-            c, count = 3 - a - b, 6.0
-            for exponent in (a, b, c):
-                for step in range(2, exponent + 1):
-                    count /= step
-            sign = signs[0] if c % 2 else 1.0
-            if size > 1 and a % 2:
-                sign *= signs[1]
-            if size > 2 and b % 2:
-                sign *= signs[2]
-            odd[a, b] *= sign / count
+    _as_bernstein(even, 4, 24.0, size, signs)
+    _as_bernstein(odd, 3, 6.0, size, signs)
     return total
 
 

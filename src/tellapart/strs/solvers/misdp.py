@@ -106,7 +106,7 @@ WORTHWHILE = 0.5
 PATIENCE = 10
 """…or has fallen by less than a tenth of it in this many checks: branching does more…"""
 SHRUNK = 0.8
-"""…or proves that all but this part of the variables are out: the rest is bounded anew."""
+"""…or proves that all but this part of the variables are out: the rest is bounded again."""
 HELD_BYTES = 1e9
 """Memory of the iterates that waiting nodes hold; beyond it nodes start from nothing."""
 
