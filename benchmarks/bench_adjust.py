@@ -9,6 +9,10 @@ made by hand, a linear regression of each column on label and covariates with Ho
 oracle: the scan, unadjusted, of columns less the covariates' true effect, with labels that were
 drawn without regard to them.
 
+    python benchmarks/bench_adjust.py --coverage 300
+
+How often 95 % intervals of adjusted mean differences hold the true ones, of all columns.
+
     TELLAPART_DATA=FOLDER python benchmarks/bench_adjust.py --patients
 
 Patients with sepsis against others, adjusted for age and sex: adjusted SMDs
@@ -29,6 +33,9 @@ from scipy import stats
 
 import tellapart as ta
 from store import store, table
+from tellapart.data.design_labels import DesignArguments
+from tellapart.data.reader import read_samples
+from tellapart.effects import sampling_of
 
 N_ROWS, N_COLUMNS, SHIFT, ALPHA = 600, 5, 0.35, 0.05
 LOADINGS = np.array([1.0, -1.0, 0.5, 0.8, 0.0])
@@ -143,6 +150,46 @@ def run(
     }
 
 
+def coverage(repeats: int) -> None:
+    """Store how often intervals of adjusted mean differences hold the true ones."""
+    lines = []
+    for setting in RIGHT:
+        held, errors = [], []
+        for repeat in range(repeats):
+            rng = np.random.default_rng([repeat, *map(ord, setting), 95])
+            w, odds, effect = draw(setting, rng)
+            label = rng.random(N_ROWS) < 1 / (1 + np.exp(-odds))
+            values = effect[:, np.newaxis] * LOADINGS + rng.normal(size=(N_ROWS, N_COLUMNS))
+            values[label, 0] += SHIFT
+            if setting == "categories":
+                w = np.column_stack([w[:, [0]] == np.arange(1, 8), w[:, 1:]]).astype(float)
+            adjust = DesignArguments(adjust=(w[label], w[~label]))
+            samples = read_samples(values[label], values[~label], design=adjust)
+            sampling, sides = sampling_of(samples.design), (values[label], values[~label])
+            means = [sampling.weights(k, own) * own for k, own in enumerate(sides)]
+            x, y = (one.sum(axis=0) for one in means)
+            error = sampling.errors(sides[0] - x, sides[1] - y)
+            half = stats.t.ppf(0.975, error.difference_degrees) * error.standard_error
+            off = x - y - SHIFT * (np.arange(N_COLUMNS) == 0)
+            held.append(np.abs(off) <= half)
+            errors.append(off)
+        rates = np.mean(held, axis=0)
+        lines.append({
+            "setting": setting,
+            "models": RIGHT[setting],
+            "tables": repeats,
+            "shifted column": round(float(rates[0]), 3),
+            "all columns": round(float(rates.mean()), 3),
+            "bias of the shifted": round(float(np.mean(errors, axis=0)[0]), 3),
+        })  # fmt: skip
+        print(lines[-1], flush=True)
+    head = (
+        "Share of 95 % intervals of adjusted mean differences that hold the true one "
+        f"(`python benchmarks/bench_adjust.py --coverage {repeats}`).\n\n"
+    )
+    store("adjust_coverage", head + table(lines), lines)
+
+
 def patients() -> None:
     """Store adjusted effects of the patients beside those of statsmodels."""
     import statsmodels.api as sm
@@ -192,8 +239,12 @@ def main() -> None:
     parser.add_argument("--settings", nargs="*", default=list(RIGHT))
     parser.add_argument("--store", action="store_true")
     parser.add_argument("--patients", action="store_true")
+    parser.add_argument("--coverage", type=int, default=0)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    if options.coverage:
+        coverage(options.coverage)
+        return
     if options.patients:
         patients()
         return
