@@ -129,6 +129,17 @@ def link_outside(app: Sphinx, page: str, source: list[str]) -> None:
     source[0] = OUTSIDE.sub(r"](path:\1", source[0])
 
 
+def wrap_long_lines(app: Sphinx, tree: nodes.document) -> None:
+    """Mark printed sentences, which are wrapped; tables keep their lines and scroll."""
+    for block in tree.findall(nodes.literal_block):
+        lines = block.astext().splitlines()
+        gaps = [len(re.findall(r"(?<=\S) {2,}(?=\S)", line)) for line in lines]
+        sentences = any(len(line) > 90 and not n for line, n in zip(lines, gaps, strict=True))
+        printed = block.get("language") in {"text", "none"}
+        if printed and sentences and sum(n > 2 for n in gaps) < 2:
+            block["classes"].append("sentences")
+
+
 def find_all_pages(app: Sphinx, exception: Exception | None) -> None:
     """Fail where a page was not written: an error while pages are written in parallel is lost."""
     absent = [page for page in app.env.found_docs if not Path(app.outdir, f"{page}.html").is_file()]
@@ -139,6 +150,7 @@ def find_all_pages(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     """Register the formulas, the docstrings and the links."""
     app.connect("source-read", link_outside)
+    app.connect("doctree-read", wrap_long_lines)
     app.connect("build-finished", find_all_pages)
     app.connect("autodoc-process-docstring", escape_docstring, priority=1)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))

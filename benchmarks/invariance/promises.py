@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from invariance.calls import CALLS, Answer
 
-BITS, ROUNDING, CHANCE = "bit for bit", "up to rounding", "up to chance"
+BITS, ROUNDING, CHANCE = "exact", "rounding", "chance"
 NONE = "–"
 WAYS = (
     "rows",
