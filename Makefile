@@ -62,4 +62,4 @@ reproduce: $(STAMP)  ## the paper's tables and figures; trials on file are not r
 
 clean:
 	rm -rf $(VENV) .venv-oldest .venv-versions .pytest_cache .mypy_cache .ruff_cache build dist site \
-		docs/gallery docs/reference/generated
+		docs/gallery docs/reference/generated docs/tutorial/*.ipynb

@@ -16,11 +16,12 @@ from sphinx.errors import SphinxError
 from sphinx.util import logging
 
 ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT / "src"), str(ROOT / "docs")]
+sys.path[:0] = [str(ROOT / folder) for folder in ("src", "docs", "tools")]
 for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(threads, "1")  # the build itself runs in parallel
 
 import tellapart  # noqa: E402
+from notebooks import write_notebook  # noqa: E402
 
 logger = logging.getLogger(__name__)
 
@@ -66,6 +67,8 @@ sphinx_gallery_conf = {
     "min_reported_time": 1e9,
     "write_computation_times": False,
     "remove_config_comments": True,
+    # A program ends with a figure or axes, which a notebook shows; of their text nothing is shown.
+    "ignore_repr_types": r"Shown|matplotlib",
     "image_scrapers": ("gallery_figures.save_figures", "matplotlib"),
     "abort_on_example_error": True,
 }
@@ -140,6 +143,14 @@ def wrap_long_lines(app: Sphinx, tree: nodes.document) -> None:
             block["classes"].append("sentences")
 
 
+def offer_notebook(app: Sphinx, page: str, source: list[str]) -> None:
+    """Write a tutorial as a notebook and let its page offer it."""
+    if page.startswith("tutorial/") and page != "tutorial/index":
+        name = write_notebook(ROOT / "docs" / f"{page}.md").name
+        title, rest = source[0].split("\n", 1)
+        source[0] = f"{title}\n\n[Download this page as a notebook]({name})\n{rest}"
+
+
 def find_all_pages(app: Sphinx, exception: Exception | None) -> None:
     """Fail where a page was not written: an error while pages are written in parallel is lost."""
     absent = [page for page in app.env.found_docs if not Path(app.outdir, f"{page}.html").is_file()]
@@ -148,9 +159,10 @@ def find_all_pages(app: Sphinx, exception: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    """Register the formulas, the docstrings and the links."""
+    """Register the formulas, the docstrings, the links and the notebooks."""
     app.connect("source-read", link_outside)
     app.connect("doctree-read", wrap_long_lines)
+    app.connect("source-read", offer_notebook)
     app.connect("build-finished", find_all_pages)
     app.connect("autodoc-process-docstring", escape_docstring, priority=1)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_math, None))

@@ -27,4 +27,4 @@ for finding in result.findings:
 # %%
 # Rows are compared where both samples have some: how likely each row is to be a case by its age.
 
-axes = result.plot("propensity")
+result.plot("propensity")

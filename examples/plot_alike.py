@@ -19,4 +19,4 @@ print(answer.verdict)
 # Effects of all columns with their intervals.
 
 result = ta.two_sample_test(before, after, labels=("before", "after"), random_state=0)
-axes = result.plot("love")
+result.plot("love")

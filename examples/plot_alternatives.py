@@ -12,4 +12,4 @@ near = result.selection.alternatives(within=0.01)
 print(near.complete)
 for subset in near.subsets[:5]:
     print(subset)
-axes = result.plot("weights")
+result.plot("weights")

@@ -8,4 +8,4 @@ import tellapart as ta
 
 malignant, benign = ta.datasets.demo_tables()
 result = ta.two_sample_test(malignant, benign, labels=("malignant", "benign"), random_state=0)
-axes = result.plot("love")
+result.plot("love")

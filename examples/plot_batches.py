@@ -29,4 +29,4 @@ for k in range(20):
 # %%
 # A score for every column and batch.
 
-figure = monitor.plot_columns()
+monitor.plot_columns()

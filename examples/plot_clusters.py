@@ -28,4 +28,4 @@ columns = ["g1", "g2", "g3", "g4"]
 right = ta.two_sample_test(X, Y, clusters="donor", random_state=0)
 wrong = ta.two_sample_test(X[columns], Y[columns], random_state=0)
 print(right.pvalue, wrong.pvalue)
-axes = wrong.plot("columns")
+wrong.plot("columns")

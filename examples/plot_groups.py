@@ -18,4 +18,4 @@ cells.loc[kind == "B", "g5"] += 1
 result = ta.compare_groups(cells, kind, random_state=0)
 for comparison in result.comparisons:
     print(comparison.group, comparison.pvalue, comparison.difference)
-axes = result.plot()
+result.plot()

@@ -16,4 +16,4 @@ Y = pd.DataFrame(rng.normal(size=(80, 8)), columns=names)
 Y["x2"] *= 3
 result = ta.two_sample_test(X, Y, kernel="gaussian", n_variables=1, random_state=0)
 print(result.selection.certificate)
-axes = result.plot("embedding")
+result.plot("embedding")

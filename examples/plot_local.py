@@ -19,4 +19,4 @@ Y["b"] = np.abs(Y["b"]) * np.sign(Y["a"] * rng.choice([1, 1, 1, -1], 300))
 
 result = ta.two_sample_test(X, Y, random_state=0)
 print(result.findings[0].summary())
-axes = result.plot("pair", variables=("a", "b"))
+result.plot("pair", variables=("a", "b"))

@@ -9,4 +9,4 @@ import tellapart as ta
 malignant, benign = ta.datasets.demo_tables()
 result = ta.two_sample_test(malignant, benign, n_variables=3, random_state=0)
 print(result.variables)
-axes = result.plot("stability", n_resamples=20)
+result.plot("stability", n_resamples=20)

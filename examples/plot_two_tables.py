@@ -19,4 +19,4 @@ print(result.selection.certificate)
 # The figure shows effect sizes with 95 % confidence intervals, the null distribution of the
 # statistic, and the distributions of the columns with the most significant findings.
 
-figure = result.plot()
+result.plot()

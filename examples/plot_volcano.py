@@ -17,4 +17,4 @@ Y[:, :8] += 1.5
 
 result = ta.two_sample_test(X, Y, error_rate="fdr", random_state=0)
 print(len(result.findings), "findings")
-axes = result.plot("volcano")
+result.plot("volcano")

@@ -21,34 +21,6 @@ def told(name, monkeypatch, capsys, *arguments):
     return capsys.readouterr().out
 
 
-def test_medicine(monkeypatch, capsys, tmp_path):
-    page = tmp_path / "medicine.html"
-    out = told("medicine.py", monkeypatch, capsys, "--report", page)
-    assert "malignant and benign differ (p ≤ 0.001" in out
-    assert "means differ (" in out
-    assert "worst concave points" in out
-    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-
-
-@pytest.mark.long
-def test_drift_monitoring(monkeypatch, capsys):
-    out = told("drift_monitoring.py", monkeypatch, capsys)
-    days = [line for line in out.splitlines() if re.match(r" +\d+ ", line)]
-    assert len(days) == 14
-    spread = "one standard deviation differs (log latency)"
-    assert [spread in line.lower() for line in days] == [day >= 8 for day in range(1, 15)]
-    pair = "one correlation differs (queue length and retries)"
-    assert [pair in line.lower() for line in days] == [day >= 11 for day in range(1, 15)]
-
-
-def test_single_cell(monkeypatch, capsys, tmp_path):
-    page = tmp_path / "groups.html"
-    out = told("single_cell.py", monkeypatch, capsys, "--report", page)
-    assert "3 of 3 groups of group differ from the rest" in out
-    assert re.search(r"^NK +T .* yes +gene 12$", out, re.MULTILINE)
-    assert page.stat().st_size > 0
-
-
 @pytest.mark.parametrize("ending", ["pdf", pytest.param("png", marks=pytest.mark.long)])
 def test_paper_figure(monkeypatch, capsys, tmp_path, ending):
     figure = tmp_path / f"figure.{ending}"

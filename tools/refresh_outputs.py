@@ -1,5 +1,7 @@
 """Make the outputs that pages show again: every block runs, and its output is written below it.
 
+An image right below a block is the figure that the block ends with.
+
 .venv/bin/python tools/refresh_outputs.py                       # README.md and all of docs/
 .venv/bin/python tools/refresh_outputs.py docs/howto/groups.md ...  # some pages
 
@@ -8,7 +10,9 @@ Outputs that agree except for running times are kept. Review the changes before 
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import importlib.util
 import io
 import math
 import os
@@ -25,19 +29,38 @@ ROOT = Path(__file__).parent.parent
 FENCE = re.compile(r"^```(\w*|\{[\w-]+\})\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 # Its commands take hours; what they need is tested by tests/cli/test_reproduce.py.
 TAKES_HOURS = "evaluation.md"
+# A block that imports one of these runs where it is installed (make test-pipelines).
+OPTIONAL = re.compile(r"^(?:import|from) (airflow|dagster|mlflow)\b", re.MULTILINE)
+IMAGE = re.compile(r"\s*!\[[^\]]*\]\(([^)\s]+)\)")
 NUMBER = re.compile(r"((?:(?<![\w.])-)?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)")
 # Digits of a float that was not rounded; a shorter one may be the same number (0.1 + 0.2, 0.3).
 FULL_PRECISION = 12
 COLUMNS = "100"
+DPI = 100
+# Pictures that agree may differ in letters, which other versions of Matplotlib place otherwise.
+COARSE_PIXELS, LARGEST_DIFFERENCE = 20, 0.1
 
 
 @dataclass(frozen=True)
 class Block:
-    """A block of a page; `shown` is the place of the output shown right below it."""
+    """A block of a page, its place, the place of its output, and the figure it ends with.
+
+    `end` is where all of it ends; `figure` is the target of the image.
+    """
 
     language: str
     code: str
+    start: int
+    end: int
     shown: slice | None
+    figure: str | None
+
+    @property
+    def absent(self) -> str | None:
+        """The optional package that the block needs and that is not installed."""
+        needed = OPTIONAL.search(self.code)
+        absent = needed is not None and importlib.util.find_spec(needed.group(1)) is None
+        return needed.group(1) if needed and absent else None
 
 
 def pages_of_docs() -> list[Path]:
@@ -46,18 +69,57 @@ def pages_of_docs() -> list[Path]:
 
 
 def blocks(text: str) -> Iterator[Block]:
-    """Give the blocks of a page, each with the place of the output shown right below it."""
+    """Give the blocks of a page, each with its output and the figure shown right below it."""
     found = list(FENCE.finditer(text))
     for i, block in enumerate(found):
         following = found[i + 1] if i + 1 < len(found) else None
-        shown = None
+        shown, end = None, block.end()
         if (
             following is not None
             and following.group(1) == "text"
             and not text[block.end() : following.start()].strip()
         ):
-            shown = slice(following.start(2), following.end(2))
-        yield Block(block.group(1), block.group(2), shown)
+            shown, end = slice(following.start(2), following.end(2)), following.end()
+        image = IMAGE.match(text, end) if block.group(1) == "python" and shown is None else None
+        figure = None if image is None else image.group(1)
+        end = end if image is None else image.end()
+        yield Block(block.group(1), block.group(2), block.start(), end, shown, figure)
+
+
+def run_python(code: str, name: str, names: dict[str, object]) -> object:
+    """Run a block and return the value of the expression that it ends with, or None."""
+    tree = ast.parse(code, name)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, name, "exec"), names)
+    if not isinstance(last, ast.Expr):
+        return None
+    return eval(compile(ast.Expression(last.value), name, "eval"), names)
+
+
+def picture(value: object) -> bytes:
+    """Return a figure, or the one that axes are on, as PNG."""
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    figure = value.figure if isinstance(value, Axes) else value
+    assert isinstance(figure, Figure), f"an image stands below this block, which ends with {value}"
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=DPI)
+    return buffer.getvalue()
+
+
+def same_picture(one: bytes, other: bytes) -> bool:
+    """Return whether two PNG pictures have the same size and agree in coarse pixels."""
+    import numpy as np
+    from matplotlib.image import imread
+
+    pixels = [imread(io.BytesIO(png)) for png in (one, other)]
+    if pixels[0].shape != pixels[1].shape:
+        return False
+    difference = (pixels[0] - pixels[1])[..., :3].mean(axis=2)
+    rows, columns = (range(0, side, COARSE_PIXELS) for side in difference.shape)
+    sums = np.add.reduceat(np.add.reduceat(difference, rows, axis=0), columns, axis=1)
+    return bool(np.abs(sums).max() <= LARGEST_DIFFERENCE * COARSE_PIXELS**2)
 
 
 def run_shell(code: str, folder: Path) -> str:
@@ -141,24 +203,33 @@ def same_but_for_seconds(printed: str, shown: str) -> bool:
 
 
 def refreshed(page: Path, folder: Path) -> str:
-    """Return the page with the outputs that its blocks print now."""
+    """Return the page with the outputs that its blocks print now, having saved its figures."""
     text = page.read_text(encoding="utf-8")
     names: dict[str, object] = {"__name__": "__main__"}
     parts, last = [], 0
     for block in blocks(text):
+        if block.absent:
+            continue
         if block.language == "bash" and page.name != TAKES_HOURS:
             printed = run_shell(block.code, folder)
         elif block.language == "python":
             heard = io.StringIO()
             with contextlib.chdir(folder), contextlib.redirect_stdout(heard):
-                exec(compile(block.code, str(page), "exec"), names)
+                value = run_python(block.code, str(page), names)
             printed = heard.getvalue()
+            if block.figure is not None:
+                _save_picture(picture(value), page.parent / block.figure)
         else:
             continue
         if block.shown is not None and not same_but_for_seconds(printed, text[block.shown]):
             parts += [text[last : block.shown.start], printed]
             last = block.shown.stop
     return "".join([*parts, text[last:]])
+
+
+def _save_picture(png: bytes, path: Path) -> None:
+    if not path.exists() or not same_picture(png, path.read_bytes()):
+        path.write_bytes(png)
 
 
 def _comparable(text: str) -> list[str]:
