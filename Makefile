@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed
 IN_PARALLEL := -n 2 --dist worksteal
 export MPLBACKEND := Agg
 
-.PHONY: demo test test-long test-oldest test-versions packages docs check format benchmark reproduce clean
+.PHONY: demo test test-long test-oldest test-versions test-pipelines packages docs check format benchmark reproduce clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("tellapart needs Python 3.11 or newer, found " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
@@ -36,6 +36,13 @@ test-oldest:  ## the suite with the oldest supported version of everything, in .
 test-versions:  ## the suite with oldest and newest versions and pandas 2, on every Python found
 	$(PYTHON) tools/try_versions.py
 
+test-pipelines:  ## the recipes for pipelines and the notebooks in what they are for, in .venv-pipelines
+	$(PYTHON) -m venv .venv-pipelines
+	.venv-pipelines/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	.venv-pipelines/bin/python -m pip install --quiet --editable ".[dev]" --group pipelines
+	.venv-pipelines/bin/python -m pytest -rs -k "pipelines or notebook" -m "long or not long" \
+		tests/test_pipelines.py tests/test_notebooks.py tests/test_docs.py
+
 packages: $(STAMP)  ## wheel and sdist in dist/, each installed and tried outside the source tree
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist
@@ -61,5 +68,5 @@ reproduce: $(STAMP)  ## the paper's tables and figures; trials on file are not r
 	$(BIN)/tellapart reproduce all --jobs 2
 
 clean:
-	rm -rf $(VENV) .venv-oldest .venv-versions .pytest_cache .mypy_cache .ruff_cache build dist site \
+	rm -rf $(VENV) .venv-oldest .venv-pipelines .venv-versions .pytest_cache .mypy_cache .ruff_cache build dist site \
 		docs/gallery docs/reference/generated docs/tutorial/*.ipynb

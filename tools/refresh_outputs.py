@@ -29,8 +29,8 @@ ROOT = Path(__file__).parent.parent
 FENCE = re.compile(r"^```(\w*|\{[\w-]+\})\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 # Its commands take hours; what they need is tested by tests/cli/test_reproduce.py.
 TAKES_HOURS = "evaluation.md"
-# A block that imports one of these runs where it is installed (make test-pipelines).
-OPTIONAL = re.compile(r"^(?:import|from) (airflow|dagster|mlflow)\b", re.MULTILINE)
+# A block that imports one of these runs where it is installed (all are: make test-pipelines).
+OPTIONAL = re.compile(r"^(?:import|from) (airflow|dagster|duckdb|mlflow|pandera)\b", re.MULTILINE)
 IMAGE = re.compile(r"\s*!\[[^\]]*\]\(([^)\s]+)\)")
 NUMBER = re.compile(r"((?:(?<![\w.])-)?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)")
 # Digits of a float that was not rounded; a shorter one may be the same number (0.1 + 0.2, 0.3).

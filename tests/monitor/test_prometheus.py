@@ -3,6 +3,8 @@
 import math
 import re
 
+import pytest
+
 from tellapart.monitor.prometheus import exposition
 from tellapart.monitor.records import CheckRecord, ColumnScore, FailedBatch
 
@@ -31,7 +33,8 @@ def parsed(text):
     return samples
 
 
-def test_every_line_is_of_the_format():
+def two_checks():
+    """Return the metrics of two alarms, with a column whose name must be escaped."""
     scores = (
         ColumnScore('a "b"\\\n', "mean", 0.25, -0.1, 0.6),
         ColumnScore("c", "levels", math.nan, math.nan, math.inf),
@@ -40,7 +43,11 @@ def test_every_line_is_of_the_format():
         2, "3 May", 50, 0.01, 0.0, True, (), capital=21.5, capital_needed=20.0, scores=scores
     )
     failed = FailedBatch("x", "schema", "other columns", 1)
-    found = parsed(exposition([record, record], [failed]))
+    return exposition([record, record], [failed])
+
+
+def test_every_line_is_of_the_format():
+    found = parsed(two_checks())
     assert found["checks_total", None] == found["alarms_total", None] == 2
     assert found["failed_batches_total", 'reason="schema"'] == 1
     assert found["failed_batches_total", 'reason="input"'] == 0
@@ -54,3 +61,17 @@ def test_every_line_is_of_the_format():
 
 def test_nothing_checked_yet():
     assert parsed(exposition([], []))["checks_total", None] == 0
+
+
+def test_prometheus_reads_the_same():
+    parser = pytest.importorskip("prometheus_client.parser")
+    families = list(parser.text_string_to_metric_families(two_checks()))
+    assert {family.type for family in families} == {"counter", "gauge"}
+    assert all(family.documentation for family in families)
+    read = {(s.name, *s.labels.items()): s.value for family in families for s in family.samples}
+    assert len(read) == len(parsed(two_checks()))
+    assert read["tellapart_monitor_alarms_total",] == 2
+    assert read["tellapart_monitor_failed_batches_total", ("reason", "schema")] == 1
+    assert read["tellapart_monitor_column_effect", ("column", 'a "b"\\\n')] == 0.25
+    assert math.isnan(read["tellapart_monitor_column_effect", ("column", "c")])
+    assert read["tellapart_monitor_column_effect_high", ("column", "c")] == math.inf
