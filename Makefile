@@ -49,7 +49,7 @@ packages: $(STAMP)  ## wheel and sdist in dist/, each installed and tried outsid
 	$(BIN)/python tools/try_packages.py dist
 
 docs: $(STAMP)  ## the site, in site/index.html; a warning is an error
-	rm -rf docs/reference/generated site
+	rm -rf docs/reference/generated docs/results site
 	$(BIN)/sphinx-build -W --keep-going -n -E -q -j auto -d build/doctrees docs site
 
 check: $(STAMP)  ## style and types
@@ -69,4 +69,4 @@ reproduce: $(STAMP)  ## the paper's tables and figures; trials on file are not r
 
 clean:
 	rm -rf $(VENV) .venv-oldest .venv-pipelines .venv-versions .pytest_cache .mypy_cache .ruff_cache build dist site \
-		docs/gallery docs/reference/generated docs/tutorial/*.ipynb
+		docs/gallery docs/reference/generated docs/results docs/tutorial/*.ipynb

@@ -38,6 +38,7 @@ extensions = [
 ]
 exclude_patterns = ["gallery/*.ipynb", "gallery/*.py", "gallery/*.zip"]
 templates_path = ["_templates"]
+source_suffix = {".rst": "restructuredtext", ".md": "markdown", ".table": "markdown"}
 
 # Pages are Markdown, which the repository shows as well; colon fences are the directives.
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -82,7 +83,7 @@ html_copy_source = False
 html_theme_options = {
     "show_prev_next": True,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 7,
     "navbar_align": "left",
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
@@ -94,7 +95,8 @@ html_theme_options = {
 html_sidebars = {"index": [], "glossary": [], "faq": []}
 html_math_renderer = "mathml"
 
-OUTSIDE = re.compile(r"\]\(((?:\.\./)+(?:benchmarks|experiments)/results/\S+\.md\))")
+FRONT = "---\norphan: true\nnosearch: true\n---\n"
+TABLE = re.compile(r"\]\((?:\.\./)+((?:benchmarks|experiments)/results)/([\w-]+)\.md\)")
 ROOT_PAGES = {
     "CONTRIBUTING": "developers/contributing.md",
     "CHANGELOG": "reference/changes.md",
@@ -126,10 +128,25 @@ def escape_docstring(
 
 
 def link_outside(app: Sphinx, page: str, source: list[str]) -> None:
-    """Let links that leave docs/ lead to the site's pages, or to copies of tables of results."""
+    """Let links that leave docs/ lead to the pages of the site."""
     for name, target in ROOT_PAGES.items():
         source[0] = re.sub(rf"\]\((?:\.\./)+{name}\.md", f"](/{target}", source[0])
-    source[0] = OUTSIDE.sub(r"](path:\1", source[0])
+    source[0] = TABLE.sub(r"](/results/\2.table)", source[0])
+
+
+def copy_tables(app: Sphinx) -> None:
+    """Make a page of every table of results that a page links to."""
+    pages = (page.read_text(encoding="utf-8") for page in Path(app.srcdir).rglob("*.md"))
+    folder = Path(app.srcdir, "results")
+    folder.mkdir(exist_ok=True)
+    for place, name in {link for page in pages for link in TABLE.findall(page)}:
+        table = (ROOT / place / f"{name}.md").read_text(encoding="utf-8")
+        table = re.sub(r"\]\(([\w-]+)\.md\)", r"](\1.table)", table)
+        table = re.sub(r"\]\(([\w-]+\.csv)\)", rf"](../../{place}/\1)", table)
+        if "\n## " not in table:
+            table = re.sub(r"^### ", "## ", table, flags=re.MULTILINE)
+        title = "" if table.startswith("# ") else f"# {name}\n\n"
+        (folder / f"{name}.table").write_text(f"{FRONT}{title}{table}", "utf-8")
 
 
 def wrap_long_lines(app: Sphinx, tree: nodes.document) -> None:
@@ -137,7 +154,7 @@ def wrap_long_lines(app: Sphinx, tree: nodes.document) -> None:
     for block in tree.findall(nodes.literal_block):
         lines = block.astext().splitlines()
         gaps = [len(re.findall(r"(?<=\S) {2,}(?=\S)", line)) for line in lines]
-        sentences = any(len(line) > 90 and not n for line, n in zip(lines, gaps, strict=True))
+        sentences = any(len(line) > 40 and not n for line, n in zip(lines, gaps, strict=True))
         printed = block.get("language") in {"text", "none"}
         if printed and sentences and sum(n > 2 for n in gaps) < 2:
             block["classes"].append("sentences")
@@ -160,6 +177,7 @@ def find_all_pages(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> None:
     """Register the formulas, the docstrings, the links and the notebooks."""
+    app.connect("builder-inited", copy_tables)
     app.connect("source-read", link_outside)
     app.connect("doctree-read", wrap_long_lines)
     app.connect("source-read", offer_notebook)

@@ -9,8 +9,10 @@ import re
 from pathlib import Path
 
 import pytest
+import typer
 
 import tellapart as ta
+from count_words import count_pages
 from refresh_outputs import (
     FENCE,
     TAKES_HOURS,
@@ -22,6 +24,7 @@ from refresh_outputs import (
     same_but_for_seconds,
     same_picture,
 )
+from tellapart.cli.app import app
 from tellapart.data import sources
 
 ROOT = Path(__file__).parent.parent
@@ -34,7 +37,14 @@ DIRECTIVE = "{eval-rst}"
 TOCTREE = re.compile(r"^:::\{toctree\}\n(.*?)^:::$", re.DOTALL | re.MULTILINE)
 # A command in an indented block would never run.
 HIDDEN_COMMAND = re.compile(r"^ {4,}(tellapart|pip|make|python|import|from) ", re.MULTILINE)
-LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)]*))?\)")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+# A call of the program, in a block or in a line of text.
+CALL = re.compile(r"tellapart ([a-z]+)((?:[^`|\n\\]|\\\n)*)")
+# What people read, tables of text included; code, outputs and tables of numbers are counted apart.
+MOST_WORDS = 26_000
+# Text that is no output of the block above it: contracts, an excerpt that test_examples.py tests.
+NO_OUTPUT = {"own_family.md": 1, "own_finding.md": 1, "patients.md": 1}
 
 
 def page_name(page: Path) -> str:
@@ -80,9 +90,40 @@ def test_there_are_blocks():
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=page_name)
 def test_links_lead_somewhere(page):
     text = page.read_text(encoding="utf-8")
-    for target in LINK.findall(FENCE.sub("", text)):
-        if not target.startswith(("http:", "https:")):
-            assert (page.parent / target).exists(), target
+    for target, anchor in LINK.findall(FENCE.sub("", text)):
+        if target.startswith(("http:", "https:")):
+            continue
+        place = page.parent / target if target else page
+        assert place.exists(), target
+        if anchor:
+            headings = HEADING.findall(FENCE.sub("", place.read_text(encoding="utf-8")))
+            assert anchor in map(anchor_of, headings), f"{target}#{anchor}"
+
+
+def anchor_of(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md"], ids=page_name)
+def test_options_of_the_program_exist(page):
+    commands = typer.main.get_command(app).commands
+    for name, rest in CALL.findall(page.read_text(encoding="utf-8")):
+        for option in re.findall(r"(?<!\S)--[a-z-]+", rest) if name in commands else ():
+            known = [o for parameter in commands[name].params for o in parameter.opts]
+            assert option in [*known, "--help"], f"tellapart {name} {option}"
+
+
+def test_text_is_the_output_of_the_block_above_it():
+    for page in PAGES:
+        found = list(blocks(page.read_text(encoding="utf-8")))
+        shown = sum(block.shown is not None for block in found)
+        texts = sum(block.language == "text" for block in found)
+        assert texts - shown == NO_OUTPUT.get(page.name, 0), page_name(page)
+
+
+def test_pages_are_short_enough_to_read():
+    words = sum(page["prose"] for page in count_pages().values())
+    assert words <= MOST_WORDS, "say things once: `python tools/count_words.py --pages`"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)

@@ -183,28 +183,26 @@ def headline_table(results: Results) -> str:
 
 
 def headline(results: Results) -> str:
-    """Return in how many cases no competitor is ahead of our best at any n, in words."""
+    """Return in which cases a competitor is ahead of our best at some n, in words."""
     found = results.by_n()
-    sentences = []
+    parts = []
     for mine, names, who in (
-        (OURS_SPLIT, SAME_SPLIT, "on the same split is ahead of our best there"),
-        (OURS_ALL_ROWS, ALL_ROWS, "that tests all 2n rows is ahead of ours that does so"),
-        (OURS, SAME_SPLIT + ALL_ROWS, "of either kind is ahead of our best of either kind"),
+        (OURS_SPLIT, SAME_SPLIT, "tests on a split"),
+        (OURS_ALL_ROWS, ALL_ROWS, "tests of all 2n rows"),
+        (OURS, SAME_SPLIT + ALL_ROWS, "all tests"),
     ):
-        level = [NUMERALS[case] for case in CASES if not behind(found, case, names, mine)]
+        ahead = [NUMERALS[case] for case in CASES if behind(found, case, names, mine)]
         lower = [
             f"{NUMERALS[case]} at n = {n:g}"
             for case in CASES
             for n in places_of(found)
             if standing(best_of(found, case, n, mine), best_of(found, case, n, names))
-            in ("behind", "lower, within error bars")
+            == "lower, within error bars"
         ]
-        where = f"; its power is higher than ours in {', '.join(lower)}" if lower else ""
-        sentences.append(
-            f"No competitor {who}, beyond error bars, at any n in "
-            f"{len(level)} of {len(CASES)} cases ({', '.join(level) or 'none'}){where}."
-        )
-    return " ".join(sentences)
+        where = f" (within error bars {', '.join(lower)})" if lower else ""
+        parts.append(f"{who}, {', '.join(ahead) or 'none'}{where}")
+    start = "Cases in which a competitor is ahead of our best at some n, beyond error bars"
+    return f"{start}: {'; '.join(parts)}."
 
 
 def scan_table(results: Results) -> str:
@@ -226,11 +224,12 @@ def scan_sentence(results: Results) -> str:
         for kind, best in others.items():
             counts[kind][standing(scan, best)] += 1
     parts = [
-        f"against {kind}, ahead at {count['ahead']} and behind at {count['behind']} of "
-        f"{count.total() - count['not measured']} places"
+        f"{kind} in {count['ahead']} and {count['behind']} of "
+        f"{count.total() - count['not measured']}"
         for kind, count in counts.items()
     ]
-    return f"Beyond error bars the scan is, {'; '.join(parts)}."
+    start = "Settings in which the scan is ahead of others and behind them, beyond error bars"
+    return f"{start}: {'; '.join(parts)}."
 
 
 def _beside_scan(results: Results) -> Iterator[tuple[str, Best, dict[str, Best | None]]]:
