@@ -15,7 +15,6 @@ ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^(`{3,}|:{3,})[^\n]*\n.*?^\1$", re.DOTALL | re.MULTILINE)
 TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 LINK_TARGET = re.compile(r"\]\([^)\s]*\)")
-NUMERIC_CELL = re.compile(r"[*~<≤>≥+−–-]*\s*[\d.,]+(?:\s|%|s|$)[^a-z]*.{0,12}")
 WORD = re.compile(r"\S*\w\S*")
 
 
@@ -37,10 +36,14 @@ def count_words(text: str) -> Counter[str]:
 
 
 def is_numeric(table: str) -> bool:
-    """Say whether half of a table's cells are numbers, apart from its first row and column."""
+    """Say whether half of a table's cells are numbers, apart from its first row and column.
+
+    A number has a digit and at most three words beside it, as in "0.81 (t)" or "3 of 25".
+    """
     rows = [row.strip("| ").split("|")[1:] for row in table.splitlines()[2:]]
     cells = [cell.strip() for row in rows for cell in row if cell.strip()]
-    return 2 * sum(bool(NUMERIC_CELL.fullmatch(cell)) for cell in cells) >= max(1, len(cells))
+    numbers = [cell for cell in cells if re.search(r"\d", cell) and len(cell.split()) <= 4]
+    return 2 * len(numbers) >= max(1, len(cells))
 
 
 def count_pages(folder: Path = ROOT / "docs") -> dict[Path, Counter[str]]:
