@@ -90,10 +90,10 @@ def run_python(code: str, name: str, names: dict[str, object]) -> object:
     """Run a block and return the value of the expression that it ends with, or None."""
     tree = ast.parse(code, name)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    exec(compile(tree, name, "exec"), names)
+    exec(compile(tree, name, "exec", dont_inherit=True), names)
     if not isinstance(last, ast.Expr):
         return None
-    return eval(compile(ast.Expression(last.value), name, "eval"), names)
+    return eval(compile(ast.Expression(last.value), name, "eval", dont_inherit=True), names)
 
 
 def picture(value: object) -> bytes:
