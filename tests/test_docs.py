@@ -42,7 +42,7 @@ HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 # A call of the program, in a block or in a line of text.
 CALL = re.compile(r"tellapart ([a-z]+)((?:[^`|\n\\]|\\\n)*)")
 # What people read, tables of text included; code, outputs and tables of numbers are counted apart.
-MOST_WORDS = 26_000
+MOST_WORDS = 25_000
 # Text that is no output of the block above it: contracts, an excerpt that test_examples.py tests.
 NO_OUTPUT = {"own_family.md": 1, "own_finding.md": 1, "patients.md": 1}
 
