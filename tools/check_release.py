@@ -38,9 +38,11 @@ def problems(root: Path = ROOT, tag: str | None = None) -> Iterator[str]:
         if found is None or found[1] != version:
             yield f"{name} has version {found and found[1]}, pyproject.toml {version}"
     recipe = (root / "conda/recipe.yaml").read_text(encoding="utf-8")
+    extras = project["optional-dependencies"]
     needed = {
         f"- {RENAMED.get(name, name)} >={least}"
-        for name, least in (each.split(">=") for each in project["dependencies"])
+        for each in (*project["dependencies"], *extras["files"], *extras["plot"])
+        for name, least in (each.split(">="),)
     }
     listed = set(re.findall(r"- [\w-]+ >=[\d.]+", recipe[recipe.index("  run:") :]))
     for line in sorted(needed ^ (listed - {"- python >=3.11"})):

@@ -19,6 +19,7 @@ LEAVES = (
     "text",
     "budget",
     "errors",
+    "optional",
     "arguments",
     "arrays",
     "interrupts",

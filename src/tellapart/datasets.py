@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from scipy import signal
 from sklearn import datasets as sklearn_datasets
 
 from tellapart.arguments import check_choice, check_integer, check_number, check_random_state
 from tellapart.arrays import FloatArray, IntArray
+from tellapart.data.sources.array import with_names
 from tellapart.errors import InputError
+from tellapart.optional import is_installed, pa
 
 CASES = ("mean-shift", "covariance-shift", "laplace", "mixture")
 DEFAULT_TAU = {"mean-shift": 1.0, "covariance-shift": 2.0, "mixture": 2.0}
@@ -96,13 +98,14 @@ def make_case(
     return x, y, np.arange(d)
 
 
-def demo_tables() -> tuple[pa.Table, pa.Table]:
+def demo_tables() -> tuple[Any, Any]:
     """Return scikit-learn's breast cancer data as two tables: malignant and benign tumours.
 
     Returns
     -------
     malignant, benign : pyarrow.Table
-        212 and 357 rows of 30 named measurements of cell nuclei.
+        212 and 357 rows of 30 named measurements of cell nuclei; where pyarrow is not installed,
+        as `tellapart.with_names` returns them.
 
     Examples
     --------
@@ -111,12 +114,15 @@ def demo_tables() -> tuple[pa.Table, pa.Table]:
     (212, 357, 'mean radius')
     """
     data = sklearn_datasets.load_breast_cancer()
-    table = pa.table(dict(zip(map(str, data.feature_names), data.data.T.copy(), strict=True)))
-    malignant, benign = (
-        table.filter(pa.array(data.target == list(data.target_names).index(name)))
-        for name in ("malignant", "benign")
-    )
-    return malignant, benign
+    names = list(map(str, data.feature_names))
+    tables = []
+    for label in ("malignant", "benign"):
+        rows = data.data[data.target == list(data.target_names).index(label)]
+        if is_installed("pyarrow"):
+            tables.append(pa.table(dict(zip(names, rows.T.copy(), strict=True))))
+        else:
+            tables.append(with_names(rows, names))
+    return tables[0], tables[1]
 
 
 def _check_tau(case: str, tau: float | None) -> float:

@@ -1,13 +1,23 @@
 """Parts of dates, times and durations, held to what pandas says of them."""
 
-from datetime import date, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
-from tellapart.data.times import MONTHS, WEEKDAYS, part_of, parts_of, split_name
+from tellapart.data.times import (
+    MONTHS,
+    WEEKDAYS,
+    moments_of,
+    part_of,
+    parts_of,
+    split_name,
+    type_of,
+)
 
 # Before about 1910 pandas 2 does not know when clocks were set.
 MOMENTS = pd.Series(
@@ -16,8 +26,22 @@ MOMENTS = pd.Series(
 
 
 def listed(values, part):
-    found = part_of(pa.Array.from_pandas(values), part).to_pylist()
-    return [None if v is None else round(v, 9) if isinstance(v, float) else v for v in found]
+    """What pandas holds, read by Arrow; without it, of pandas and of polars, it is the same."""
+    found = shown(pa.Array.from_pandas(values), part)
+    for table in (values, *([] if unknown_to_polars(values) else [pl.from_pandas(values)])):
+        assert shown(nw.from_native(table, series_only=True), part) == found
+    return [round(v, 9) if isinstance(v, float) else v for v in found]
+
+
+def unknown_to_polars(values):
+    return "+02:00" in str(values.dtype)
+
+
+def shown(values, part):
+    """A part in plain values: labels, numbers, None where it is missing."""
+    found = part_of(values, part)
+    plain = [None if np.isnan(v) else v for v in found.values.tolist()]
+    return [v if v is None or not found.labels else found.labels[int(v)] for v in plain]
 
 
 def expected(moments, name):
@@ -48,21 +72,37 @@ def test_hours_are_by_the_clock_of_the_zone_and_days_by_that_of_the_world(zone):
 
 def test_dates_times_of_day_and_durations():
     days = pa.array([date(2024, 7, 14), None])
-    assert part_of(days, "weekday").to_pylist() == ["Sun", None]
-    assert part_of(days, "hour").to_pylist() == [0.0, None]
     clock = pa.array([time(6, 30), None, time(23, 59, 59)])
-    assert parts_of(clock.type) == ("hour",)
-    assert np.allclose(part_of(clock, "hour").drop_null(), [6.5, 24 - 1 / 3600])
     lengths = pa.array([timedelta(minutes=2), timedelta(microseconds=-5), None])
-    assert parts_of(lengths.type) == ("seconds",)
-    assert part_of(lengths, "seconds").to_pylist() == [120.0, -5e-6, None]
+    # Of Arrow, and of polars where Arrow is not installed.
+    for given in ([days, clock, lengths], map(polars_column, (days, clock, lengths))):
+        days, clock, lengths = given
+        assert shown(days, "weekday") == ["Sun", None]
+        assert shown(days, "hour") == [0.0, None]
+        assert parts_of(type_of(clock)) == ("hour",)
+        assert shown(clock, "hour") == [6.5, None, pytest.approx(24 - 1 / 3600)]
+        assert parts_of(type_of(lengths)) == ("seconds",)
+        assert shown(lengths, "seconds") == [120.0, -5e-6, None]
+
+
+def polars_column(values):
+    return nw.from_native(pl.from_arrow(values), series_only=True)
+
+
+def test_objects_that_are_moments():
+    found = moments_of([date(2024, 7, 14), None, datetime(2024, 7, 14, 6)])
+    assert found.astype(str).tolist()[1:] == ["NaT", "2024-07-14T06:00:00.000000"]
+    assert moments_of([timedelta(seconds=2)]).tolist() == [timedelta(seconds=2)]
+    mixed = [[date(2024, 7, 14), timedelta(1)], ["2024-07-14"], [None], []]
+    assert [moments_of(some) for some in mixed] == [None] * 4
+    assert moments_of([datetime(2024, 7, 14, tzinfo=UTC)]) is None
 
 
 def test_the_calendar_is_in_order():
     week = pa.array([date(2024, 1, 1) + timedelta(days=k) for k in range(7)])
-    assert tuple(part_of(week, "weekday").to_pylist()) == WEEKDAYS
+    assert tuple(shown(week, "weekday")) == WEEKDAYS
     year = pa.array([date(2023, month, 5) for month in range(1, 13)])
-    assert tuple(part_of(year, "month").to_pylist()) == MONTHS
+    assert tuple(shown(year, "month")) == MONTHS
 
 
 def test_names_of_parts():

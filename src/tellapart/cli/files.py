@@ -13,6 +13,7 @@ from typing import Any
 
 from tellapart.budget import current_budget
 from tellapart.errors import InputError
+from tellapart.optional import is_installed, missing
 from tellapart.writing import check_targets, check_writable, write_picture
 
 STANDARD_INPUT = STANDARD_OUTPUT = "-"
@@ -175,6 +176,8 @@ def check_outputs(
         path = requested.get(name)
         if path is not None and not path.lower().endswith(allowed):
             raise InputError(f"--{name} must end in {', '.join(allowed)}; got {path!r}")
+        if path is not None and name != "table" and not is_installed("matplotlib"):
+            raise missing(f"--{name}", "matplotlib", "plot")
     to_stdout = requested.get("json") == STANDARD_OUTPUT
     if to_stdout:
         del requested["json"]

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import pyarrow as pa
-
 from tellapart.data.sources.anndata import is_anndata
 from tellapart.data.sources.dataset import FileDataset
 from tellapart.errors import InputError
+from tellapart.optional import is_arrow
 from tellapart.text import nearest
 
 
@@ -106,13 +105,13 @@ def _check_known(argument: str, given: Iterable[str], names: Iterable[str]) -> N
 
 def names_of(table: Any) -> list[str]:
     """Return the names of the columns of a table, AnnData or file dataset."""
-    if isinstance(table, pa.Table):
+    if is_arrow(table, "Table"):
         return list(table.column_names)
     return [str(name) for name in (table.var_names if is_anndata(table) else table.names)]
 
 
 def _with_columns(table: Any, names: list[str]) -> Any:
-    if isinstance(table, pa.Table):
+    if is_arrow(table, "Table"):
         wanted = set(names)
         # By place, since names may repeat: that is refused later, in words of its own.
         return table.select([k for k, name in enumerate(table.column_names) if name in wanted])

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import pyarrow as pa
-
 from tellapart.errors import warn_caller
+from tellapart.optional import is_arrow, pa
 from tellapart.text import listed, safe
 
 # Lines name this many columns, then say how many more there are.
@@ -192,6 +191,6 @@ def remembered(table: Any) -> tuple[str, ...]:
     >>> table.column_names, remembered(table)
     (['age'], ('',))
     """
-    if not isinstance(table, pa.Table):
+    if not is_arrow(table, "Table"):
         return ()
     return tuple(json.loads((table.schema.metadata or {}).get(_KEY, b"[]")))

@@ -37,7 +37,7 @@ from tellapart.data.identifiers import (
 from tellapart.data.row_draws import draw_pooled
 from tellapart.data.sources.source import HeldSource, Source, distinct
 from tellapart.data.summary import ColumnSummary, Summary, pooled_counts
-from tellapart.data.times import HOUR, SECONDS, part_name
+from tellapart.data.times import HOUR, SECONDS, is_null, part_name, type_of
 from tellapart.errors import InputError, SchemaError, warn_caller
 from tellapart.text import described, nearest, quoted
 
@@ -508,12 +508,12 @@ def _followed(
 
 def _check_part(source: HeldSource, place: int, name: str, part: str) -> None:
     """Raise unless a column holds dates, times or durations, or nothing at all."""
-    values = source.arrow(place) if source.dtypes else None
-    is_empty = values is not None and values.null_count == len(values)
+    values = source.times(place) if source.dtypes else None
+    is_empty = values is not None and is_null(values)
     if is_empty or (source.dtypes and part in source.kinds[place].parts):
         return
     expected = "durations" if part == SECONDS else "dates or times"
     raise SchemaError(
         f"column {name!r} of {source.title} must hold {expected}, as in the reference; "
-        f"got {'numbers' if values is None else values.type}"
+        f"got {'numbers' if values is None else type_of(values)}"
     )

@@ -12,13 +12,21 @@ from typing import Any, Literal, SupportsFloat, cast
 
 import narwhals as nw
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray, IntArray
-from tellapart.data.times import MONTHS, WEEKDAYS, part_of, parts_of, split_name
+from tellapart.data.times import (
+    MONTHS,
+    WEEKDAYS,
+    is_null,
+    moments_of,
+    part_of,
+    parts_of,
+    split_name,
+    type_of,
+)
 from tellapart.errors import InputError, warn_caller
+from tellapart.optional import is_arrow, is_installed, pa, pc
 from tellapart.text import safe
 
 # Columns of two answers, of which one says yes: people read the share of "yes", not of "no".
@@ -237,6 +245,8 @@ def read_column(title: str, name: str, series: Series) -> Column:
         return _read_arrow(title, name, dtype, values, series)
     if series.dtype == nw.Object:
         return _read_objects(title, name, dtype, series)
+    if not is_installed("pyarrow"):
+        return _read_plain(title, name, dtype, series)
     raise _unsupported(title, name, dtype)
 
 
@@ -251,7 +261,7 @@ def read_arrow(title: str, name: str, values: Any) -> Column:
 
 def as_series(values: Any) -> Series:
     """Return an Arrow array, chunked or not, as a column of a table."""
-    chunks = values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
+    chunks = values if is_arrow(values, "ChunkedArray") else pa.chunked_array([values])
     return nw.from_native(chunks, series_only=True)
 
 
@@ -263,16 +273,30 @@ def is_arrow_number(kind: Any) -> bool:
 
 
 def to_arrow(series: Series) -> Any:
-    """Return a column as an Arrow array, or None where Arrow has no type for them."""
+    """Return a column as an Arrow array, or None where Arrow has no type for it, or is absent."""
     native = series.to_native()
-    if isinstance(native, pa.ChunkedArray):
+    if is_arrow(native, "ChunkedArray"):
         # As narwhals would, which takes its time for each of very many columns.
         return native.combine_chunks()
+    if not is_installed("pyarrow"):
+        return None
     try:
         # Without its name: polars cannot hand over one with a null character in it.
         return series.alias("").to_arrow()
     except (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError):
         return None
+
+
+def to_times(series: Series) -> Any:
+    """Return a column as what `part_of` reads; None where it can hold neither times nor nothing."""
+    if is_installed("pyarrow"):
+        return to_arrow(series)
+    if series.dtype != nw.Object or series.null_count() == len(series):
+        return series
+    moments = moments_of(_listed(series))
+    # Such columns are those of pandas, or of a library that does as pandas does.
+    native: Any = None if moments is None else type(series.to_native())(moments)
+    return None if native is None else nw.from_native(native, series_only=True)
 
 
 def _read_arrow(title: str, name: str, dtype: str, values: Any, series: Series) -> Column:
@@ -293,25 +317,75 @@ def _read_arrow(title: str, name: str, dtype: str, values: Any, series: Series) 
     raise _unsupported(title, name, dtype)
 
 
+def _read_plain(title: str, name: str, dtype: str, series: Series) -> Column:
+    """Read a column of a table without Arrow: the same numbers and labels as with it."""
+    kind = series.dtype
+    untyped = kind == nw.Unknown or dtype == "object"
+    if untyped and series.null_count() == len(series):
+        return Column(title, name, "empty", dtype, np.full(len(series), np.nan))
+    if kind.is_numeric():
+        present = series.drop_nulls().to_numpy() if kind in (nw.Int64, nw.UInt64) else np.empty(0)
+        floats = series.cast(nw.Float64).to_numpy()
+        return Column(title, name, "numeric", dtype, floats, rounded=rounded_extremes(present))
+    if kind == nw.Boolean:
+        floats = series.cast(nw.Float64).to_numpy()
+        return Column(title, name, "boolean", dtype, floats, BOOLEAN_LABELS)
+    if kind == nw.String:
+        return _labelled(title, name, "text", dtype, _listed(series))
+    if kind in (nw.Categorical, nw.Enum):
+        categories: Any = getattr(series.to_native(), "cat", None)
+        if not hasattr(categories, "codes"):
+            texts = _listed(series.cast(nw.String))
+            return _labelled(title, name, "category", dtype, texts)
+        codes = np.array(categories.codes, dtype=np.float64)
+        labels = tuple(map(label_of, categories.categories))
+        codes[codes < 0] = np.nan
+        return Column(title, name, "category", dtype, codes, labels)
+    raise _unsupported(title, name, dtype)
+
+
 def _read_objects(title: str, name: str, dtype: str, series: Series) -> Column:
     """Read a pandas column of mixed Python objects, such as numbers with a text in between."""
-    missing = series.is_null().to_list()
-    values = [None if gone else v for v, gone in zip(series.to_list(), missing, strict=True)]
+    return read_objects(title, name, dtype, _listed(series))
+
+
+def read_objects(title: str, name: str, dtype: str, values: list[Any]) -> Column:
+    """Read Python objects, None where they are missing: numbers, truth values, texts or mixed."""
     present = [v for v in values if v is not None]
+    if not present:
+        return Column(title, name, "empty", dtype, np.full(len(values), np.nan))
     if all(is_number(v) for v in present):
         floats = [np.nan if v is None else as_float(v) for v in values]
         rounded = _rounded_objects(present)
         values_read = np.array(floats, dtype=np.float64)
         return Column(title, name, "numeric", dtype, values_read, rounded=rounded)
+    if all(isinstance(v, bool | np.bool_) for v in present):
+        flags = np.array([np.nan if v is None else float(v) for v in values])
+        return Column(title, name, "boolean", dtype, flags, BOOLEAN_LABELS)
     if all(is_number(v) or isinstance(v, str) for v in present):
-        texts = pa.array([None if v is None else label_of(v) for v in values], pa.large_string())
-        return _encoded(title, name, "text", dtype, pc.dictionary_encode(texts), series)
+        texts = [None if v is None else label_of(v) for v in values]
+        return _labelled(title, name, "text", dtype, texts)
     types = ", ".join(sorted({type(v).__name__ for v in present}))
     raise _unsupported(title, name, f"{dtype} (holding {types})")
 
 
+def _listed(series: Series) -> list[Any]:
+    """Return the values of a column, None where they are missing."""
+    missing = series.is_null().to_list()
+    return [None if gone else v for v, gone in zip(series.to_list(), missing, strict=True)]
+
+
+def _labelled(title: str, name: str, form: Form, dtype: str, texts: list[Any]) -> Column:
+    """Return texts as codes into those that occur, in the order in which they do."""
+    labels = dict.fromkeys(texts)
+    labels.pop(None, None)
+    codes = {None: np.nan} | {label: float(code) for code, label in enumerate(labels)}
+    values = np.fromiter(map(codes.__getitem__, texts), np.float64, len(texts))
+    return Column(title, name, form, dtype, values, tuple(labels))
+
+
 def _encoded(title: str, name: str, form: Form, dtype: str, values: Any, series: Series) -> Column:
-    if isinstance(values, pa.ChunkedArray):
+    if is_arrow(values, "ChunkedArray"):
         values = values.unify_dictionaries().combine_chunks()
     indices = _floats(values.indices)
     if isinstance(values.type.value_type, pa.BaseExtensionType):
@@ -341,7 +415,7 @@ def _rounded_arrow(values: Any) -> Extremes | None:
     if values.type not in (pa.int64(), pa.uint64()):
         return None
     present = values.drop_null()
-    if isinstance(present, pa.ChunkedArray):
+    if is_arrow(present, "ChunkedArray"):
         return rounded_extremes(present.to_numpy())
     return rounded_extremes(present.to_numpy(zero_copy_only=False))
 
@@ -357,7 +431,7 @@ def _rounded_objects(values: Iterable[object]) -> Extremes | None:
 def _floats(values: Any) -> FloatArray:
     # safe=False: integers beyond 2^53 are rounded; `check_rounded` refuses where that matters.
     decoded = values.cast(pa.float64(), safe=False)
-    if isinstance(decoded, pa.ChunkedArray):
+    if is_arrow(decoded, "ChunkedArray"):
         return cast(FloatArray, decoded.to_numpy())
     return cast(FloatArray, decoded.to_numpy(zero_copy_only=False))
 
@@ -517,17 +591,25 @@ class Reading:
 
 
 def read_part(title: str, name: str, values: Any, part: str) -> Column:
-    """Read one part of dates or times, given as an Arrow array."""
-    if values is None or not parts_of(values.type):
-        if values is not None and values.null_count == len(values):
-            return read_arrow(title, name, pa.nulls(len(values)))
-        got = "objects" if values is None else str(values.type)
+    """Read one part of dates or times, given as `to_times` returns them."""
+    if values is None or not parts_of(type_of(values)):
+        if values is not None and is_null(values):
+            return Column(title, name, "empty", "null", np.full(len(values), np.nan))
+        got = "objects" if values is None else str(type_of(values))
         column, _ = split_name(name) or (name, part)
         raise InputError(
             f"column {column!r} of {title} must hold dates, times or durations in all of its rows, "
             f"as in the first; got {got}; fix these values or drop the column"
         )
-    return read_arrow(title, name, part_of(values, part))
+    return part_column(title, name, values, part)
+
+
+def part_column(title: str, name: str, values: Any, part: str) -> Column:
+    """Return one part of dates or times as a column of its own."""
+    found = part_of(values, part)
+    if found.labels:
+        return Column(title, name, "category", "category", *found)
+    return Column(title, name, "numeric", "double", found.values)
 
 
 def number_column(title: str, name: str, values: NDArray[Any], *, boolean: bool = False) -> Column:
@@ -542,7 +624,7 @@ def number_column(title: str, name: str, values: NDArray[Any], *, boolean: bool 
 def _column(title: str, name: str, chunk: Any, place: int, part: str | None) -> Column:
     if isinstance(chunk, np.ndarray):
         return number_column(title, name, np.ascontiguousarray(chunk[:, place]))
-    if isinstance(chunk, pa.RecordBatch):
+    if is_arrow(chunk, "RecordBatch"):
         values = chunk.column(place)
         return (
             read_arrow(title, name, values)
@@ -551,8 +633,8 @@ def _column(title: str, name: str, chunk: Any, place: int, part: str | None) -> 
         )
     series = chunk.iloc[:, place]
     if part is not None:
-        arrow = to_arrow(nw.from_native(series, series_only=True))
-        return read_part(title, name, arrow, part)
+        times = to_times(nw.from_native(series, series_only=True))
+        return read_part(title, name, times, part)
     if isinstance(series.dtype, np.dtype) and series.dtype.kind in "biuf":
         return number_column(title, name, np.ascontiguousarray(series.to_numpy()))
     return read_column(title, name, nw.from_native(series, series_only=True))

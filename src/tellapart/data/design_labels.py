@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
-import pyarrow as pa
 from scipy import sparse, stats
 
 from tellapart.arrays import FloatArray, IntArray
@@ -30,6 +29,7 @@ from tellapart.data.sources import load
 from tellapart.data.sources.metadata import metadata_of
 from tellapart.data.sources.table import as_frame, frame_names
 from tellapart.errors import InputError, warn_caller
+from tellapart.optional import is_arrow
 from tellapart.text import described, nearest
 
 ARGUMENTS = ("strata", "paired", "clusters")
@@ -326,8 +326,8 @@ def read_labels(argument: str, values: object) -> list[object]:
     native = nw.from_native(cast(Any, values), series_only=True, pass_through=True)
     if isinstance(native, nw.Series):
         return list(native.to_list())
-    if isinstance(values, pa.Array | pa.ChunkedArray):
-        return list(values.to_pylist())
+    if is_arrow(values, "Array", "ChunkedArray"):
+        return list(cast(Any, values).to_pylist())
     listed = np.asarray(values, dtype=None if isinstance(values, np.ndarray) else object)
     if listed.ndim != 1:
         raise InputError(

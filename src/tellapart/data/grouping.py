@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date, time, timedelta
 from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
-import pyarrow as pa
 
 from tellapart.arguments import check_choice
 from tellapart.arrays import IntArray
@@ -19,8 +19,9 @@ from tellapart.data.columns import (
     as_series,
     label_of,
     read_column,
+    read_objects,
     sorted_labels,
-    to_arrow,
+    to_times,
 )
 from tellapart.data.design import RowLabels
 from tellapart.data.design_labels import (
@@ -47,8 +48,9 @@ from tellapart.data.sources.dataset import FileDataset, RowsWhere, batches
 from tellapart.data.sources.metadata import metadata_of
 from tellapart.data.sources.source import HeldSource, check_shape
 from tellapart.data.sources.table import TableSource, as_frame, frame_names
-from tellapart.data.times import parts_of
+from tellapart.data.times import parts_of, type_of
 from tellapart.errors import InputError
+from tellapart.optional import arrow_errors, is_installed, pa
 from tellapart.text import described, nearest, quoted
 
 TITLE = "table"
@@ -319,23 +321,33 @@ def _read_labels(by: object) -> Column:
             values = np.asarray(by)
             if values.ndim != 1:
                 raise TypeError
+            listed = values.tolist()
+            if not is_installed("pyarrow"):
+                return _read_listed(listed)
             # From pandas' point of view NaN among texts is a missing one.
-            listed = pa.array(values.tolist(), from_pandas=True)
-        except (TypeError, ValueError, OverflowError, pa.ArrowException):
+            series = as_series(pa.array(listed, from_pandas=True))
+        except arrow_errors(TypeError, ValueError, OverflowError):
             raise InputError(
                 "by must be the name of a column, or a sequence with one label per row; "
                 f"got {described(by)}"
             ) from None
-        series = as_series(listed)
     return _label_column("by", str(series.name or "group"), series)
 
 
 def _label_column(title: str, name: str, series: Series) -> Column:
     """Read the column of labels; dates and times are labels as they are written."""
-    values = to_arrow(series)
-    if values is not None and parts_of(values.type):
-        series = as_series(values.cast(pa.string()))
+    values = to_times(series)
+    if values is not None and parts_of(type_of(values)):
+        is_plain = isinstance(values, nw.Series)
+        series = values.cast(nw.String) if is_plain else as_series(values.cast(pa.string()))
     return read_column(title, name, series)
+
+
+def _read_listed(labels: Sequence[Any]) -> Column:
+    """Read labels of Python without Arrow; dates and times are labels as they are written."""
+    present = [None if label is None or label != label else label for label in labels]
+    written = [str(v) if isinstance(v, date | timedelta | time) else v for v in present]
+    return read_objects("by", "group", "object", written)
 
 
 def _codes(column: Column) -> tuple[tuple[str, ...], IntArray]:

@@ -15,19 +15,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import special, stats
 
 from tellapart.arrays import FloatArray
+from tellapart.data.columns import to_times
 from tellapart.data.samples import Samples
-from tellapart.data.times import DAYS, clock_microseconds, part_name
+from tellapart.data.times import DAYS, clock_microseconds, moments_of, part_name, parts_of
 from tellapart.errors import InputError, warn_caller
+from tellapart.optional import is_arrow, is_installed, pa
 from tellapart.text import described
 
 _WIDTH = re.compile(r"(\d*)\s*([A-Za-z]+)")
@@ -78,14 +79,70 @@ def time_blocks(times: Any, width: Any) -> Any:
 
 def _blocks(times: Any, width: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return times as numbers, and the beginning of each block."""
-    moments = _as_arrow(times)
-    if moments.null_count:
-        raise InputError(f"times must not be missing; got {moments.null_count} missing")
-    if pa.types.is_integer(moments.type) or pa.types.is_floating(moments.type):
-        numbers = moments.to_numpy(zero_copy_only=False).astype(np.float64)
+    numbers = _from_arrow(times) if is_installed("pyarrow") else _from_plain(times)
+    if numbers.dtype == np.float64:
         return numbers, _number_blocks(numbers, width)
-    microseconds = clock_microseconds(moments)
-    return microseconds, _moment_blocks(microseconds, width)
+    return numbers, _moment_blocks(numbers, width)
+
+
+def _from_arrow(times: Any) -> NDArray[Any]:
+    """Return times as numbers, or as microseconds since 1970 by the clock."""
+    moments = _as_arrow(times)
+    _check_present(moments.null_count)
+    if pa.types.is_integer(moments.type) or pa.types.is_floating(moments.type):
+        return np.asarray(moments.to_numpy(zero_copy_only=False).astype(np.float64))
+    return clock_microseconds(moments)
+
+
+def _from_plain(times: Any) -> NDArray[Any]:
+    """Return the same without Arrow."""
+    native = nw.from_native(cast(Any, times), series_only=True, pass_through=True)
+    if isinstance(native, nw.Series):
+        native = to_times(native)
+    if isinstance(native, nw.Series):
+        _check_present(native.null_count())
+        if DAYS in parts_of(native.dtype):
+            return clock_microseconds(native)
+        native = native.to_list() if native.dtype == nw.String else native.to_numpy()
+    values = np.asarray(times if native is None else native)
+    if values.ndim != 1:
+        raise InputError(f"times must have one dimension; got {described(times)}")
+    if values.dtype.kind in "iuf":
+        _check_present(int(np.isnan(values).sum()))
+        return values.astype(np.float64)
+    if values.dtype.kind != "M":
+        values = _read_objects(times, values.tolist())
+    _check_present(int(np.isnat(values).sum()))
+    return values.astype("datetime64[us]").astype(np.int64)
+
+
+def _read_objects(times: Any, values: list[Any]) -> NDArray[Any]:
+    """Return dates, moments and ISO 8601 texts, in UTC where they have an offset."""
+    try:
+        read = [datetime.fromisoformat(v) if isinstance(v, str) else v for v in values]
+        moments = moments_of([_in_utc(v) for v in read])
+    except ValueError as error:
+        raise _unlike_times(described(times), f" ({error})") from error
+    if moments is None or moments.dtype.kind != "M":
+        raise _unlike_times(described(times))
+    return moments
+
+
+def _in_utc(moment: Any) -> Any:
+    if getattr(moment, "tzinfo", None) is None:
+        return moment
+    return moment.astimezone(UTC).replace(tzinfo=None)
+
+
+def _unlike_times(got: object, why: str = "") -> InputError:
+    return InputError(
+        f"times must be dates, datetimes, texts like '2024-03-01T12:00' or numbers; got {got}{why}"
+    )
+
+
+def _check_present(n_missing: int) -> None:
+    if n_missing:
+        raise InputError(f"times must not be missing; got {n_missing} missing")
 
 
 def _cut(times: Sequence[NDArray[Any]], labels: list[NDArray[Any]]) -> tuple[Any, Any]:
@@ -116,8 +173,8 @@ def _as_arrow(times: Any) -> Any:
     try:
         if isinstance(native, nw.Series):
             found = pa.chunked_array([native.to_arrow()]).combine_chunks()
-        elif isinstance(times, pa.Array | pa.ChunkedArray):
-            found = pa.chunked_array([times] if isinstance(times, pa.Array) else times.chunks)
+        elif is_arrow(times, "Array", "ChunkedArray"):
+            found = pa.chunked_array([times] if is_arrow(times, "Array") else times.chunks)
             found = found.combine_chunks()
         else:
             values = np.asarray(times)
@@ -132,16 +189,10 @@ def _as_arrow(times: Any) -> Any:
         if pa.types.is_decimal(found.type):
             found = found.cast(pa.float64())
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-        raise InputError(
-            "times must be dates, datetimes, texts like '2024-03-01T12:00' or numbers; "
-            f"got {described(times)} ({str(error).splitlines()[0]})"
-        ) from error
+        raise _unlike_times(described(times), f" ({str(error).splitlines()[0]})") from error
     numbers = pa.types.is_integer(found.type) or pa.types.is_floating(found.type)
     if not (numbers or pa.types.is_timestamp(found.type) or pa.types.is_date(found.type)):
-        raise InputError(
-            "times must be dates, datetimes, texts like '2024-03-01T12:00' or numbers; "
-            f"got {found.type}"
-        )
+        raise _unlike_times(found.type)
     return found
 
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from datetime import date, timedelta
+from typing import Any, NamedTuple
 
+import narwhals as nw
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray
+from tellapart.optional import is_arrow, pa, pc
 
 DAYS, HOUR, WEEKDAY, MONTH, SECONDS = "days", "hour", "weekday", "month", "seconds"
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -28,22 +29,52 @@ _OFFSET = re.compile(r"([+-])(\d\d):?(\d\d)")
 _FIRST_WEEKDAY = WEEKDAYS.index("Thu")
 
 
+class Part(NamedTuple):
+    """One part of dates, times or durations: numbers, or codes into labels; NaN where missing."""
+
+    values: FloatArray
+    labels: tuple[str, ...] = ()
+
+
+def type_of(values: Any) -> Any:
+    """Return the type of an Arrow array, or the dtype of a column of narwhals or NumPy."""
+    if isinstance(values, nw.Series) and _is_zoned(values):
+        return nw.Datetime()
+    return values.dtype if isinstance(values, nw.Series | np.ndarray) else values.type
+
+
+def is_null(values: Any) -> bool:
+    """Say whether all values of an Arrow array, or of a column of narwhals, are missing."""
+    if isinstance(values, np.ndarray):
+        return False
+    count = values.null_count() if isinstance(values, nw.Series) else values.null_count
+    return bool(count == len(values))
+
+
 def parts_of(kind: Any) -> tuple[str, ...]:
-    """Return the parts into which values of an Arrow type are split; none if it is no time.
+    """Return the parts into which values of a type are split, of Arrow or of narwhals, if any.
 
     >>> parts_of(pa.date32()), parts_of(pa.time32("s")), parts_of(pa.int64())
     (('days', 'hour', 'weekday', 'month'), ('hour',), ())
     """
+    if isinstance(kind, np.dtype):
+        return ()
+    if isinstance(kind, nw.dtypes.DType):
+        is_moment, is_time = isinstance(kind, nw.Datetime | nw.Date), isinstance(kind, nw.Time)
+        is_duration = isinstance(kind, nw.Duration)
+    else:
+        is_moment = pa.types.is_timestamp(kind) or pa.types.is_date(kind)
+        is_time, is_duration = pa.types.is_time(kind), pa.types.is_duration(kind)
     # A date is a moment at midnight: beside one with hours, it has the same parts.
-    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+    if is_moment:
         return (DAYS, HOUR, WEEKDAY, MONTH)
-    if pa.types.is_time(kind):
+    if is_time:
         return (HOUR,)
-    return (SECONDS,) if pa.types.is_duration(kind) else ()
+    return (SECONDS,) if is_duration else ()
 
 
-def part_of(values: Any, part: str) -> Any:
-    """Return one part of dates, times or durations, as an Arrow array.
+def part_of(values: Any, part: str) -> Part:
+    """Return one part of dates, times or durations.
 
     - days: days since 1 January 1970, with fractions; in UTC where there is a time zone;
     - hour: hours since midnight, with fractions, by the clock of the time zone given;
@@ -52,8 +83,8 @@ def part_of(values: Any, part: str) -> Any:
 
     Parameters
     ----------
-    values : Arrow array or chunked array
-        Of a type with parts (see `parts_of`), or all null.
+    values : Arrow array or chunked array; column of narwhals where pyarrow is not installed
+        Of a type with parts (see `parts_of`).
     part : str
         One of its parts.
 
@@ -61,19 +92,24 @@ def part_of(values: Any, part: str) -> Any:
     --------
     >>> from datetime import datetime
     >>> when = pa.array([datetime(1970, 1, 2, 18), None])
-    >>> [part_of(when, part).to_pylist() for part in parts_of(when.type)]
-    [[1.75, None], [18.0, None], ['Fri', None], ['Jan', None]]
+    >>> for part in parts_of(when.type):
+    ...     part, part_of(when, part).values
+    ('days', array([1.75,  nan]))
+    ('hour', array([18., nan]))
+    ('weekday', array([ 4., nan]))
+    ('month', array([ 0., nan]))
     """
-    if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks()
-    if pa.types.is_null(values.type):
-        return values
-    missing = values.is_null().to_numpy(zero_copy_only=False)
-    if pa.types.is_duration(values.type):
-        return _numbers(_whole(values.cast(pa.duration("us"), safe=False)) / 1e6, missing)
-    if pa.types.is_time(values.type):
-        clock = _whole(values.cast(pa.time64("us"), safe=False))
-        return _numbers(clock / _MICROSECONDS["hour"], missing)
+    if isinstance(values, nw.Series):
+        missing = values.is_null().to_numpy()
+    else:
+        if is_arrow(values, "ChunkedArray"):
+            values = values.combine_chunks()
+        missing = values.is_null().to_numpy(zero_copy_only=False)
+    kind = type_of(values)
+    if SECONDS in parts_of(kind):
+        return _numbers(_lengths(values) / 1e6, missing)
+    if DAYS not in parts_of(kind):
+        return _numbers(_since_midnight(values) / _MICROSECONDS["hour"], missing)
     if part == DAYS:
         return _numbers(_since_1970(values) / _MICROSECONDS["day"], missing)
     local = clock_microseconds(values)
@@ -81,9 +117,10 @@ def part_of(values: Any, part: str) -> Any:
         return _numbers(np.mod(local, _MICROSECONDS["day"]) / _MICROSECONDS["hour"], missing)
     days = np.floor_divide(local, _MICROSECONDS["day"])
     if part == WEEKDAY:
-        return _labels(np.mod(days + _FIRST_WEEKDAY, len(WEEKDAYS)), WEEKDAYS, missing)
+        codes = np.mod(days + _FIRST_WEEKDAY, len(WEEKDAYS))
+        return _numbers(codes, missing)._replace(labels=WEEKDAYS)
     months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
-    return _labels(np.mod(months, len(MONTHS)), MONTHS, missing)
+    return _numbers(np.mod(months, len(MONTHS)), missing)._replace(labels=MONTHS)
 
 
 def clock_microseconds(values: Any) -> NDArray[np.int64]:
@@ -93,6 +130,22 @@ def clock_microseconds(values: Any) -> NDArray[np.int64]:
     [86400000000]
     """
     return _since_1970(_by_the_clock(values))
+
+
+def moments_of(objects: Sequence[object]) -> NDArray[Any] | None:
+    """Return dates, moments or durations of Python as NumPy has them; None for anything else.
+
+    >>> from datetime import date
+    >>> moments_of([date(1970, 1, 2), None])
+    array(['1970-01-02T00:00:00.000000',                        'NaT'],
+          dtype='datetime64[us]')
+    """
+    present = [value for value in objects if value is not None]
+    for kinds, dtype in (((date,), "datetime64[us]"), ((timedelta,), "timedelta64[us]")):
+        zones = any(getattr(value, "tzinfo", None) for value in present)
+        if present and not zones and all(isinstance(value, kinds) for value in present):
+            return np.array(objects, dtype=dtype)
+    return None
 
 
 def part_name(column: str, part: str) -> str:
@@ -116,6 +169,9 @@ def split_name(name: str) -> tuple[str, str] | None:
 
 
 def _by_the_clock(values: Any) -> Any:
+    if isinstance(values, nw.Series):
+        zoned = _is_zoned(values) or getattr(values.dtype, "time_zone", None) is not None
+        return values.dt.replace_time_zone(None) if zoned else values
     if not pa.types.is_timestamp(values.type) or values.type.tz is None:
         return values
     offset = _OFFSET.fullmatch(values.type.tz)
@@ -129,19 +185,44 @@ def _by_the_clock(values: Any) -> Any:
 
 def _since_1970(values: Any) -> NDArray[np.int64]:
     """Return microseconds: they hold all dates that people have, from any unit."""
+    if isinstance(values, nw.Series):
+        if values.dtype == nw.Date:
+            values = values.cast(nw.Datetime("us"))
+        if _is_zoned(values):
+            native: Any = values.to_native()
+            values = nw.from_native(native.dt.tz_convert("UTC"), series_only=True)
+        return _whole(values.dt.timestamp("us"))
     zone = getattr(values.type, "tz", None)
     return _whole(values.cast(pa.timestamp("us", zone), safe=False))
 
 
+def _is_zoned(values: nw.Series[Any]) -> bool:
+    """Say whether a column is one of moments in a zone that narwhals has no name for.
+
+    It does not know zones of pandas with an underscore, such as America/New_York.
+    """
+    clock = getattr(values.to_native(), "dt", None) if values.dtype == nw.Unknown else None
+    return getattr(clock, "tz", None) is not None
+
+
+def _since_midnight(values: Any) -> NDArray[np.int64]:
+    if isinstance(values, nw.Series):  # of polars, in nanoseconds: pandas has no such dtype
+        return _whole(values.cast(nw.Int64)) // 1_000
+    return _whole(values.cast(pa.time64("us"), safe=False))
+
+
+def _lengths(values: Any) -> NDArray[np.int64]:
+    if isinstance(values, nw.Series):
+        return _whole(values.dt.total_microseconds())
+    return _whole(values.cast(pa.duration("us"), safe=False))
+
+
 def _whole(values: Any) -> NDArray[np.int64]:
+    if isinstance(values, nw.Series):
+        return values.fill_null(0).to_numpy().astype(np.int64)
     filled = values.cast(pa.int64()).fill_null(0)
     return np.asarray(filled.to_numpy(zero_copy_only=False))
 
 
-def _numbers(values: FloatArray, missing: NDArray[np.bool_]) -> Any:
-    return pa.array(values, pa.float64(), mask=missing)
-
-
-def _labels(codes: NDArray[Any], labels: Sequence[str], missing: NDArray[np.bool_]) -> Any:
-    indices = pa.array(codes.astype(np.int8), pa.int8(), mask=missing)
-    return pa.DictionaryArray.from_arrays(indices, pa.array(labels))
+def _numbers(values: NDArray[Any], missing: NDArray[np.bool_]) -> Part:
+    return Part(np.where(missing, np.nan, values))

@@ -1,4 +1,4 @@
-"""Whole figures: of a result, for a paper, of groups, of a monitor, of a plan."""
+"""Whole figures: of a result, its page, for a paper, of groups, of a monitor, of a plan."""
 
 from __future__ import annotations
 
@@ -8,35 +8,30 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.collections import PathCollection, QuadMesh
-from matplotlib.colors import LinearSegmentedColormap, Normalize
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
 
 from tellapart.arguments import check_number
 from tellapart.errors import InputError
 from tellapart.groups.result import Profile
 from tellapart.monitor.records import CheckRecord
 from tellapart.monitor.sequence import MonitoredSequence
+from tellapart.optional import importing
 from tellapart.planning.plan import SamplePlan
 from tellapart.report.plots import (
-    COLOUR_NULL,
-    COLOUR_STATISTIC,
-    COLOUR_X,
-    COLOUR_Y,
     MOST_FINDINGS,
     ROWS_OF_AXIS,
     ShownFigure,
+    axis_label,
     check_axes,
     draw_effects,
+    draw_embedding,
     draw_families,
     draw_findings,
+    draw_map,
+    draw_marginal,
     draw_null,
+    draw_propensity,
+    draw_side,
     draw_view,
     draw_weights,
     effect_handles,
@@ -47,11 +42,24 @@ from tellapart.report.plots import (
     short,
     wrapped,
 )
+from tellapart.report.svg import COLOUR_NULL, COLOUR_STATISTIC, COLOUR_X, COLOUR_Y
 from tellapart.report.words import group_findings
-from tellapart.results.columns import Marginal, PairView
+from tellapart.results.columns import DensityMap, Marginal, PairView, Scatter
+from tellapart.results.embedding import Embedding
 from tellapart.results.result import TestResult
 from tellapart.scan.finding import Finding
+from tellapart.scan.finding_kinds import Scale
 from tellapart.writing import write_picture
+
+with importing("drawing", "matplotlib", "plot"):
+    import matplotlib
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection, QuadMesh
+    from matplotlib.colors import LinearSegmentedColormap, Normalize
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+    from matplotlib.ticker import MaxNLocator
 
 VIEWS_PER_ROW = 5
 MOST_MARGINALS = 20
@@ -457,4 +465,76 @@ def draw_plan(plan: SamplePlan) -> Figure:
     axes.set(ylim=(0, 1.02), xlabel="rows of the first sample", ylabel="power", xscale="log")
     axes.set_title(textwrap.fill(plan.verdict, 78), fontsize="medium", loc="left")
     axes.legend(loc="lower right", frameon=False)
+    return figure
+
+
+# The figures of the page: small, so that the letters stay legible on a phone.
+
+NULL_INCHES = (4.4, 3.0)
+MARGINAL_INCHES = (2.4, 1.5)
+EMBEDDING_INCHES = (4.2, 3.5)
+PAIR_INCHES = (4.2, 2.2)
+MAP_INCHES = (3.2, 2.4)
+OVERLAP_INCHES = (4.2, 2.4)
+EFFECTS_WIDTH, EFFECTS_HEIGHT, ROW_HEIGHT = 4.2, 0.65, 0.2
+
+
+def page_null(result: TestResult) -> Figure:
+    """Draw the null distribution, without a title."""
+    figure = Figure(figsize=NULL_INCHES, layout="constrained")
+    draw_null(figure.subplots(), result).set_title("")
+    return figure
+
+
+def page_marginal(marginal: Marginal) -> Figure:
+    """Draw one column in both samples, without its name, which the page gives."""
+    figure = Figure(figsize=MARGINAL_INCHES, layout="constrained")
+    draw_marginal(figure.subplots(), marginal).set_title("")
+    return figure
+
+
+def page_effects(scale: Scale, findings: Sequence[Finding]) -> Figure:
+    """Draw effects with their intervals; the page gives the scale and the colours."""
+    height = EFFECTS_HEIGHT + ROW_HEIGHT * len(findings)
+    figure = Figure(figsize=(EFFECTS_WIDTH, height), layout="constrained")
+    label = axis_label(scale, findings[0].labels).removeprefix(scale.title).removeprefix(", ")
+    draw_effects(figure.subplots(), scale, findings).set_xlabel(label, fontsize=8)
+    return figure
+
+
+def page_pair(view: Scatter) -> Figure:
+    """Draw two columns together, the samples side by side."""
+    figure = Figure(figsize=PAIR_INCHES, layout="constrained")
+    left, right = figure.subplots(1, 2, sharex=True, sharey=True)
+    for side, axes in enumerate((left, right)):
+        draw_side(axes, view, side)
+    right.set_ylabel("")
+    return figure
+
+
+def page_map(view: DensityMap) -> Figure:
+    """Draw where each sample is denser."""
+    figure = Figure(figsize=MAP_INCHES, layout="constrained")
+    draw_map(figure.subplots(), view)
+    return figure
+
+
+def page_overlap(result: TestResult) -> Figure:
+    """Draw the propensities of the rows of both samples."""
+    figure = Figure(figsize=OVERLAP_INCHES, layout="constrained")
+    draw_propensity(figure.subplots(), result)
+    return figure
+
+
+def page_embedding(embedding: Embedding, labels: tuple[str, str]) -> Figure:
+    """Draw both samples in two dimensions."""
+    figure = Figure(figsize=EMBEDDING_INCHES, layout="constrained")
+    draw_embedding(figure.subplots(), embedding, labels)
+    return figure
+
+
+def page_profile(profile: Profile) -> Figure:
+    """Draw the selected variables in every group."""
+    figure = draw_profile(profile, "dots").figure
+    assert isinstance(figure, Figure)
     return figure

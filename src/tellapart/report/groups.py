@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from markupsafe import Markup
-from matplotlib.figure import Figure
 
 from tellapart.groups.result import GroupsResult
-from tellapart.report.figures import draw_profile
-from tellapart.report.svg import inline_svg
+from tellapart.report.svg import draws, figures, inline_svg
 from tellapart.report.templates import render
 from tellapart.report.words import describe_variables
 from tellapart.results.columns import ColumnSummary
@@ -75,7 +73,7 @@ def python_call(result: GroupsResult) -> str:
 
 def _figure(result: GroupsResult) -> Markup | None:
     profile = result.profile
-    if not profile.variables:
+    if not (profile.variables and draws()):
         return None
     parts = []
     for name, effects in zip(profile.variables, profile.effects, strict=True):
@@ -83,9 +81,7 @@ def _figure(result: GroupsResult) -> Markup | None:
         word = "higher" if effects[most] > 0 else "lower"
         parts.append(f"{name} is {word} in {profile.groups[most]}")
     title = "Selected variables in every group"
-    figure = draw_profile(profile, "dots").figure
-    assert isinstance(figure, Figure)
-    return inline_svg(figure, "profile", title, "; ".join(parts))
+    return inline_svg(figures.page_profile(profile), "profile", title, "; ".join(parts))
 
 
 def _facts(result: GroupsResult) -> list[tuple[str, str]]:

@@ -7,8 +7,7 @@ from markupsafe import Markup
 from tellapart.data.design_labels import GIVEN
 from tellapart.monitor.sequence import MonitoredSequence
 from tellapart.monitor.settings import USUAL
-from tellapart.report.figures import draw_history, draw_scores
-from tellapart.report.svg import inline_svg
+from tellapart.report.svg import draws, figures, inline_svg
 from tellapart.report.templates import render
 from tellapart.results.result import write_arguments
 
@@ -34,17 +33,17 @@ def render_monitor(monitor: MonitoredSequence, reproduce: str | None = None) -> 
 
 
 def _figure(monitor: MonitoredSequence) -> Markup | None:
-    if not monitor.history:
+    if not (monitor.history and draws()):
         return None
     title = "Evidence over the checks"
-    return inline_svg(draw_history(monitor), "history", title, monitor.verdict)
+    return inline_svg(figures.draw_history(monitor), "history", title, monitor.verdict)
 
 
 def _chart(monitor: MonitoredSequence) -> Markup | None:
-    if not any(record.scores for record in monitor.history):
+    if not (any(record.scores for record in monitor.history) and draws()):
         return None
     title = "Columns and batches"
-    return inline_svg(draw_scores(monitor.history), "scores", title, "Differences in SD")
+    return inline_svg(figures.draw_scores(monitor.history), "scores", title, "Differences in SD")
 
 
 def _facts(monitor: MonitoredSequence) -> list[tuple[str, str]]:

@@ -11,21 +11,10 @@ from importlib.metadata import version
 from typing import Any
 
 from markupsafe import Markup, escape
-from matplotlib.figure import Figure
 
 from tellapart import __version__
 from tellapart.data.column_notes import UNNAMED, ColumnNotes
-from tellapart.report.plots import (
-    axis_label,
-    draw_effects,
-    draw_embedding,
-    draw_map,
-    draw_marginal,
-    draw_null,
-    draw_propensity,
-    draw_side,
-)
-from tellapart.report.svg import inline_svg
+from tellapart.report.svg import draws, figures, inline_svg
 from tellapart.report.templates import breakable, render, script
 from tellapart.report.words import (
     ColumnRow,
@@ -47,7 +36,7 @@ from tellapart.report.words import (
     percent,
     rows_used,
 )
-from tellapart.results.columns import Crosstab, DensityMap, PairView
+from tellapart.results.columns import ColumnSummary, Crosstab, DensityMap, Marginal, PairView
 from tellapart.results.embedding import Embedding
 from tellapart.results.figure_data import PageData, described_columns
 from tellapart.results.gathered import describe_gathered
@@ -65,13 +54,6 @@ from tellapart.selection.stability import Stability
 from tellapart.text import capitalised, safe_lines
 from tellapart.two_sample.settings import TestSettings
 
-# Small, so that the letters stay legible on a phone.
-NULL_INCHES = (4.4, 3.0)
-MARGINAL_INCHES = (2.4, 1.5)
-EMBEDDING_INCHES = (4.2, 3.5)
-PAIR_INCHES = (4.2, 2.2)
-MAP_INCHES = (3.2, 2.4)
-EFFECTS_WIDTH, EFFECTS_HEIGHT, ROW_HEIGHT = 4.2, 0.65, 0.2
 FIRST_ROWS = 25
 """Findings that the script shows at first; without it, and in print, all are."""
 MOST_ROWS = 10_000
@@ -122,6 +104,7 @@ def render_page(result: TestResult, data: PageData, reproduce: str | None = None
         facts=_facts(result),
         figure=_null(result),
         validity=describe_validity(result),
+        adjusted=_is_adjusted(result),
         overlap=_draw_overlap(result),
         probability=f"{100 * result.pvalue:.4g}\N{NO-BREAK SPACE}%",
         caveat=describe_selection(result),
@@ -138,7 +121,7 @@ def render_page(result: TestResult, data: PageData, reproduce: str | None = None
         scan=None if result.scan is None else _describe_scan(result, data),
         marginals=_marginals(data, result),
         n_described=len(described_columns(result)),
-        view=None if data.embedding is None else _draw_view(data.embedding, result),
+        view=None if data.embedding is None or not draws() else _draw_view(data.embedding, result),
         rows=_rows(result),
         columns=_columns(result),
         settings=_settings(result),
@@ -237,25 +220,24 @@ def _pvalue(result: TestResult) -> str:
 
 def _null(result: TestResult) -> Markup | None:
     """Return the figure of the null distribution, where there is one."""
-    if result.null_distribution.size == 0:
+    if result.null_distribution.size == 0 or not draws():
         return None
-    figure = Figure(figsize=NULL_INCHES, layout="constrained")
-    draw_null(figure.subplots(), result).set_title("")
-    return inline_svg(figure, "null", "Null distribution of the statistic", describe_null(result))
+    title, text = "Null distribution of the statistic", describe_null(result)
+    return inline_svg(figures.page_null(result), "null", title, text)
 
 
 def _marginals(data: PageData, result: TestResult) -> list[tuple[str, Markup]]:
     """Return name and figure of each column whose distribution is shown."""
-    labels, rows = result.labels, rows_used(result)
-    figures = []
-    for k, (summary, marginal) in enumerate(zip(data.described, data.marginals, strict=True)):
-        title = f"{summary.name} in {labels[0]} and {labels[1]}"
-        text = describe_marginal(summary, marginal, labels, rows)
-        figure = Figure(figsize=MARGINAL_INCHES, layout="constrained")
-        # The page gives the name, so the figure does not.
-        draw_marginal(figure.subplots(), marginal).set_title("")
-        figures.append((summary.name, inline_svg(figure, f"variable{k}", title, text)))
-    return figures
+    if not draws():
+        return []
+    columns = enumerate(zip(data.described, data.marginals, strict=True))
+    return [(summary.name, _marginal(k, summary, m, result)) for k, (summary, m) in columns]
+
+
+def _marginal(k: int, summary: ColumnSummary, marginal: Marginal, result: TestResult) -> Markup:
+    title = f"{summary.name} in {result.labels[0]} and {result.labels[1]}"
+    text = describe_marginal(summary, marginal, result.labels, rows_used(result))
+    return inline_svg(figures.page_marginal(marginal), f"variable{k}", title, text)
 
 
 # What the page shows of a scan: findings in words and figures, pairs, families, columns.
@@ -277,10 +259,15 @@ def _describe_scan(result: TestResult, data: PageData) -> dict[str, Any]:
         "effects": [
             (_titled(scale, shown, findings), _effects(k, scale, shown))
             for k, (scale, shown) in enumerate(drawn.items())
+            if draws()
         ],
         "n_drawn": sum(map(len, drawn.values())),
-        "pairs": [_pair(k, view, result) for k, view in enumerate(data.pairs)],
-        "maps": [_map(k, view, result) for k, view in enumerate(data.maps)],
+        "pairs": [
+            _pair(k, view, result)
+            for k, view in enumerate(data.pairs)
+            if draws() or isinstance(view, Crosstab)
+        ],
+        "maps": [_map(k, view, result) for k, view in enumerate(data.maps) if draws()],
         "n_pairs": sum(len(finding.variables) > 1 for finding in findings),
         "families": describe_families(result),
         "requested": describe_requested(result),
@@ -297,13 +284,8 @@ def _count_kinds(rows: Sequence[Row]) -> list[tuple[str, int]]:
 
 def _effects(k: int, scale: Scale, findings: Sequence[Finding]) -> Markup:
     """Return effects with their intervals; the page gives the scale and the colours."""
-    figure = Figure(
-        figsize=(EFFECTS_WIDTH, EFFECTS_HEIGHT + ROW_HEIGHT * len(findings)), layout="constrained"
-    )
-    label = axis_label(scale, findings[0].labels).removeprefix(scale.title).removeprefix(", ")
-    draw_effects(figure.subplots(), scale, findings).set_xlabel(label, fontsize=8)
     text = "; ".join(finding.summary() for finding in findings)
-    return inline_svg(figure, f"effects{k}", scale.title, f"{text}.")
+    return inline_svg(figures.page_effects(scale, findings), f"effects{k}", scale.title, f"{text}.")
 
 
 def _titled(scale: Scale, shown: Sequence[Finding], findings: Sequence[Finding]) -> str:
@@ -329,25 +311,20 @@ def _pair(k: int, view: PairView, result: TestResult) -> dict[str, Any]:
         f"{len(view.x):,} of {view.n_rows[0]:,} rows of {x} on the left, "
         f"{len(view.y):,} of {view.n_rows[1]:,} rows of {y} on the right."
     )
-    figure = Figure(figsize=PAIR_INCHES, layout="constrained")
-    left, right = figure.subplots(1, 2, sharex=True, sharey=True)
-    for side, axes in enumerate((left, right)):
-        draw_side(axes, view, side)
-    right.set_ylabel("")
     text = f"{change}. {rows}" if change else rows
-    return pair | {"figure": inline_svg(figure, f"pair{k}", f"{name} in {x} and {y}", text)}
+    figure = inline_svg(figures.page_pair(view), f"pair{k}", f"{name} in {x} and {y}", text)
+    return pair | {"figure": figure}
 
 
 def _map(k: int, view: DensityMap, result: TestResult) -> tuple[str, Markup]:
     """Return the name of a map, and where each sample is denser."""
     name, (x, y) = " and ".join(view.names), result.labels
-    figure = Figure(figsize=MAP_INCHES, layout="constrained")
-    draw_map(figure.subplots(), view)
     text = "; ".join(
         f"{region.text}: {percent(region.values[0])} of {x}, {percent(region.values[1])} of {y}"
         for region in view.regions
     )
-    return name, inline_svg(figure, f"map{k}", f"Where {x} or {y} is denser", f"{text}.")
+    title = f"Where {x} or {y} is denser"
+    return name, inline_svg(figures.page_map(view), f"map{k}", title, f"{text}.")
 
 
 # Selection frequencies in words: of the selected variables and of those selected instead.
@@ -401,15 +378,18 @@ def _times(count: int, made: int) -> str:
     return f"{count or 'none'} of {made} resamples"
 
 
+def _is_adjusted(result: TestResult) -> bool:
+    design = result.held_out.design
+    return design is not None and design.adjustment is not None
+
+
 def _draw_overlap(result: TestResult) -> Markup | None:
     """Return the figure of the propensities; None without covariates."""
-    design = result.held_out.design
-    if design is None or design.adjustment is None:
+    if not (_is_adjusted(result) and draws()):
         return None
-    figure = Figure(figsize=(4.2, 2.4), layout="constrained")
-    draw_propensity(figure.subplots(), result)
+    title = "Overlap of the covariates"
     about = "Histogram of the propensities of the rows of both samples."
-    return inline_svg(figure, "overlap", "Overlap of the covariates", about)
+    return inline_svg(figures.page_overlap(result), "overlap", title, about)
 
 
 # Both samples in two dimensions: the figure and what it shows.
@@ -419,10 +399,13 @@ def _draw_view(embedding: Embedding, result: TestResult) -> dict[str, Any]:
     """Return the figure of an embedding, what its dimensions are, and where the rows lie."""
     dimensions, sides = describe_dimensions(embedding, result), describe_sides(embedding, result)
     title = f"{result.labels[0]} and {result.labels[1]} in two dimensions"
-    figure = Figure(figsize=EMBEDDING_INCHES, layout="constrained")
-    draw_embedding(figure.subplots(), embedding, result.labels)
-    svg = inline_svg(figure, "plane", title, f"{dimensions} {sides}")
-    return {"figure": svg, "dimensions": dimensions, "sides": sides}
+    figure = inline_svg(
+        figures.page_embedding(embedding, result.labels),
+        "plane",
+        title,
+        f"{dimensions} {sides}",
+    )
+    return {"figure": figure, "dimensions": dimensions, "sides": sides}
 
 
 def describe_dimensions(embedding: Embedding, result: TestResult) -> str:

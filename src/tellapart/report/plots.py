@@ -9,14 +9,10 @@ from io import BytesIO
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgb
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Rectangle
-from matplotlib.ticker import NullFormatter, ScalarFormatter
 
 from tellapart.errors import InputError
+from tellapart.optional import importing
+from tellapart.report.svg import COLOUR_NULL, COLOUR_STATISTIC, COLOUR_X, COLOUR_Y
 from tellapart.report.words import columns_by_evidence, group_findings
 from tellapart.results.columns import Crosstab, DensityMap, Marginal, PairView, Scatter
 from tellapart.results.embedding import Embedding
@@ -27,11 +23,14 @@ from tellapart.scan.finding_kinds import Scale
 from tellapart.selection.stability import Stability
 from tellapart.text import safe, safe_lines
 
-# Okabe and Ito's palette: distinct with every common form of colour blindness.
-COLOUR_X = "#0072B2"
-COLOUR_Y = "#D55E00"
-COLOUR_NULL = "#999999"
-COLOUR_STATISTIC = "#009E73"
+with importing("drawing", "matplotlib", "plot"):
+    from matplotlib.axes import Axes
+    from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgb
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch, Rectangle
+    from matplotlib.ticker import NullFormatter, ScalarFormatter
+
 SIDES = ((COLOUR_X, "o"), (COLOUR_Y, "^"))
 LEGEND_BOX: dict[str, Any] = {"fontsize": 8, "framealpha": 0.9, "edgecolor": "none"}
 MOST_OTHERS = 8

@@ -10,16 +10,36 @@ import io
 import re
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-import matplotlib
 from markupsafe import Markup
-from matplotlib.figure import Figure
 
-from tellapart.report.plots import COLOUR_NULL, COLOUR_STATISTIC, COLOUR_X, COLOUR_Y
+from tellapart.optional import Later, is_installed
 from tellapart.text import safe
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from tellapart.report import figures
+else:
+    figures = Later("tellapart.report.figures")
+
+__all__ = [
+    "COLOUR_NULL",
+    "COLOUR_STATISTIC",
+    "COLOUR_X",
+    "COLOUR_Y",
+    "draws",
+    "figures",
+    "inline_svg",
+]
+
+# Okabe and Ito's palette: distinct with every common form of colour blindness.
+COLOUR_X = "#0072B2"
+COLOUR_Y = "#D55E00"
+COLOUR_NULL = "#999999"
+COLOUR_STATISTIC = "#009E73"
 # Fixed ids make equal results equal pages; text left as text can be read aloud and searched.
 SVG_STYLE: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "tellapart"}
 VARIABLE_OF = {
@@ -34,6 +54,11 @@ COLOUR = re.compile(r"#[0-9a-f]{6}")
 FONT_SIZE = re.compile(r"font:[^;]*?([\d.]+px)[^;]*")  # as Matplotlib before 3.10 writes it
 FONT_FAMILY = re.compile(r"font-family:[^;]*;?")
 REFERENCE = re.compile(r"#([\w-]+)")
+
+
+def draws() -> bool:
+    """Say whether pages have figures: without matplotlib they say what to install instead."""
+    return is_installed("matplotlib")
 
 
 def inline_svg(figure: Figure, name: str, title: str, description: str) -> Markup:
@@ -53,6 +78,8 @@ def inline_svg(figure: Figure, name: str, title: str, description: str) -> Marku
     Markup
         Safe to put into a page as it is: every text in it is made safe and escaped.
     """
+    import matplotlib
+
     content = io.BytesIO()
     with matplotlib.rc_context(SVG_STYLE), warnings.catch_warnings():
         # The reader's browser draws the text, with fonts of its own.

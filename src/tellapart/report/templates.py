@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from tellapart import __version__
+from tellapart.report.svg import draws
 from tellapart.scan.finding import pvalue_cell, without_p
 from tellapart.text import capitalised, more_than, safe, safe_lines
 
@@ -58,6 +59,7 @@ def _environment() -> Environment:
     environment.globals |= {
         "security_policy": Markup(SECURITY_POLICY),
         "version": __version__,
+        "draws": draws,
         "more_than": more_than,
         "pvalue_cell": pvalue_cell,
         "without_p": without_p,

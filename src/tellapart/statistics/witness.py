@@ -10,13 +10,13 @@ from scipy import sparse
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.budget import current_budget
-from tellapart.data.columns import Column, as_series, read_column, to_arrow
+from tellapart.data.columns import Column, part_column, read_column, to_times
 from tellapart.data.samples import Samples
 from tellapart.data.sources import open_held
 from tellapart.data.sources.anndata import is_anndata
 from tellapart.data.sources.array import NamedMatrix
 from tellapart.data.sources.source import HeldSource
-from tellapart.data.times import part_of, parts_of, split_name
+from tellapart.data.times import parts_of, split_name, type_of
 from tellapart.errors import InputError
 from tellapart.kernels.base import FittedKernel
 
@@ -106,10 +106,10 @@ def _column(frame: nw.DataFrame[Any], columns: list[str], name: str) -> Column:
     whole = split_name(name)
     if whole is None or whole[0] not in columns:
         raise InputError(f"points must have the column {name!r}; got {columns[:10]}")
-    values = to_arrow(frame[whole[0]])
-    if values is None or whole[1] not in parts_of(values.type):
+    values = to_times(frame[whole[0]])
+    if values is None or whole[1] not in parts_of(type_of(values)):
         raise InputError(f"column {whole[0]!r} of points must hold dates, times or durations")
-    return read_column("points", name, as_series(part_of(values, whole[1])))
+    return part_column("points", name, values, whole[1])
 
 
 def _checked(values: FloatArray, like: Samples, needed: IntArray) -> FloatArray:

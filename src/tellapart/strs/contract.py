@@ -19,6 +19,7 @@ from tellapart.arrays import IntArray
 from tellapart.compiling import working_time
 from tellapart.errors import InputError, MissingDependencyError
 from tellapart.interrupts import check_interrupts, interrupt_handled, is_interrupted
+from tellapart.optional import importing
 from tellapart.strs.problem import SparseQuadratic, polish
 from tellapart.threads import one_blas_thread
 
@@ -321,14 +322,8 @@ def load(module: str, solver: str) -> Any:
     MissingDependencyError
         If it is not installed, or too old; the message says what to install.
     """
-    try:
+    with importing(f"solver {solver!r}", DISTRIBUTIONS.get(module, module), "solvers"):
         library = import_module(module)
-    except ImportError as cause:
-        name = DISTRIBUTIONS.get(module, module)
-        raise MissingDependencyError(
-            f"solver {solver!r} needs {name}, which is not installed; "
-            'run: pip install "tellapart[solvers]"'
-        ) from cause
     _check_version(module, solver)
     return library
 

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,8 @@ from tellapart.arguments import check_flag
 from tellapart.data.sources.array import NamedMatrix
 from tellapart.data.sources.hdf_walk import BEGUN
 from tellapart.data.sources.source import ChunkedSource, HeldSource, distinct
-from tellapart.errors import InputError, MissingDependencyError
+from tellapart.errors import InputError
+from tellapart.optional import need
 from tellapart.text import described, nearest, package_of, safe
 
 
@@ -213,12 +213,7 @@ def try_hdf(path: Path) -> None:
 
 def read_h5ad(path: Path) -> Any:
     """Read a file of AnnData, which HDF5 is tried on first."""
-    try:
-        anndata = import_module("anndata")
-    except ImportError as cause:
-        raise MissingDependencyError(
-            f'{safe(path)}: reading it needs anndata; run: pip install "tellapart[anndata]"'
-        ) from cause
+    anndata = need(f"{safe(path)}: reading it", "anndata", "anndata")
     try_hdf(path)
     try:
         return anndata.read_h5ad(path)

@@ -8,7 +8,6 @@ from os import PathLike
 from typing import Any, cast
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -24,7 +23,7 @@ from tellapart.data.columns import (
 )
 from tellapart.data.sources.source import EXPECTED, HeldSource, distinct
 from tellapart.data.sources.sparse import SparseSource
-from tellapart.data.sources.table import TableSource
+from tellapart.data.sources.table import TableSource, make_frame
 from tellapart.errors import InputError
 from tellapart.text import described
 
@@ -56,6 +55,12 @@ class NamedMatrix:
 
     matrix: Any
     names: tuple[str, ...]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        n_rows, n_columns = self.matrix.shape
+        return int(n_rows), int(n_columns)
 
 
 class NamedSource(HeldSource):
@@ -122,8 +127,8 @@ def _open_moments(title: str, data: NDArray[Any]) -> HeldSource:
         moments = data.astype(f"{data.dtype.kind}8[us]")
     except TypeError:  # months have no length
         raise InputError(f"{title} must hold numbers; got an array of dtype {data.dtype}") from None
-    columns = {f"x{s}": pa.array(moments[:, s]) for s in range(data.shape[1])}
-    return TableSource.opened(title, pa.table(columns))
+    columns = {f"x{s}": moments[:, s] for s in range(data.shape[1])}
+    return TableSource.opened(title, make_frame(columns, "pyarrow"))
 
 
 def as_array(title: str, data: object) -> Matrix:

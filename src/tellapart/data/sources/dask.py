@@ -25,7 +25,8 @@ from tellapart.data.columns import ColumnKind, Reading, kind_of, to_arrow
 from tellapart.data.row_stores import A, Cut, Fold, RowsDone, RowStore, lanes_of
 from tellapart.data.sources.source import Source, distinct
 from tellapart.data.summary import Summary, Survey
-from tellapart.errors import InputError, MissingDependencyError
+from tellapart.errors import InputError
+from tellapart.optional import need
 from tellapart.text import package_of
 
 
@@ -251,9 +252,4 @@ def _client() -> Any:
 
 
 def _dask() -> Any:
-    try:
-        return import_module("dask")
-    except ImportError as cause:
-        raise MissingDependencyError(
-            'Dask data needs dask; run: pip install "tellapart[distributed]"'
-        ) from cause
+    return need("Dask data", "dask", "distributed")

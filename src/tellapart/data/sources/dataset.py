@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-from pyarrow import compute
-
 from tellapart.data.column_notes import row_labels
 from tellapart.data.columns import ColumnKind, Reading, kind_of
 from tellapart.data.row_stores import A, Fold, RowsDone, RowStore
 from tellapart.data.sources.source import ChunkedSource, StreamedRows, distinct
 from tellapart.data.summary import Summary, Survey
 from tellapart.errors import InputError
+from tellapart.optional import arrow_errors, pa, pc
 from tellapart.text import safe
 
 # What Arrow decodes at a time, in bytes of float64 and in rows, and how far it may read ahead.
@@ -28,8 +26,8 @@ BATCHES_AHEAD, FILES_AHEAD = 4, 1
 BUFFER_BYTES = 1 << 24
 LEAST_BUFFER, MOST_BUFFER = 1 << 14, 1 << 18
 
-FAILURES = (pa.ArrowException, OSError, UnicodeDecodeError)
-"""What Arrow raises where a file cannot be read."""
+FAILURES = (OSError, UnicodeDecodeError)
+"""What is raised where a file cannot be read, beside the errors of Arrow."""
 _CSV_COLUMN = re.compile(r"CSV column #(\d+)")
 
 
@@ -122,7 +120,7 @@ class DatasetSource(ChunkedSource):
                 return super().survey(survey, progress)
             except pa.ArrowInvalid as error:
                 self.dataset = _widened(self.title, self.dataset, error)
-            except FAILURES as error:
+            except arrow_errors(*FAILURES) as error:
                 raise _unreadable(self.title, error) from None
 
     def open(self, reading: Reading) -> RowStore:
@@ -138,7 +136,7 @@ class FileRows(StreamedRows):
         """Return the sum over all rows: see `tellapart.data.row_stores`."""
         try:
             return super().fold(fold, step, progress)
-        except FAILURES as error:
+        except arrow_errors(*FAILURES) as error:
             raise _unreadable(self.source.title, error) from None
 
 
@@ -180,10 +178,10 @@ def _of_parquet(
             ):
                 for batch in file.iter_batches(rows, columns=list(columns)):
                     if where is not None:
-                        marked = compute.is_in(batch[where.column], value_set=where.values)
+                        marked = pc.is_in(batch[where.column], value_set=where.values)
                         batch = batch.filter(marked)
                     yield batch.select(list(names))
-        except FAILURES as error:
+        except arrow_errors(*FAILURES) as error:
             raise InputError(f"{safe(path)}: the file cannot be read: {one_line(error)}") from None
 
 

@@ -16,10 +16,7 @@ from fnmatch import fnmatch
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import pyarrow as pa
-from pyarrow import csv, feather, ipc, parquet
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from tellapart.arguments import check_choice
 from tellapart.budget import current_budget
@@ -28,8 +25,16 @@ from tellapart.data.columns import is_arrow_number
 from tellapart.data.sources.anndata import read_h5ad
 from tellapart.data.sources.dataset import FileDataset, one_line
 from tellapart.data.sources.source import distinct
-from tellapart.errors import InputError
+from tellapart.errors import InputError, MissingDependencyError
+from tellapart.optional import Later, arrow_errors, is_arrow, load_arrow, pa
 from tellapart.text import quoted, safe
+
+if TYPE_CHECKING:
+    from pyarrow import csv, feather, ipc, parquet
+else:
+    csv, feather, ipc, parquet = (
+        Later(f"pyarrow.{name}", load_arrow) for name in ("csv", "feather", "ipc", "parquet")
+    )
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 GZIP_MAGIC = b"\x1f\x8b"
@@ -81,6 +86,7 @@ def read_table(path: str | os.PathLike[str], form: str | None = None) -> Any:
     file = Path(path)
     reader = READERS[form_of(file) if form is None else check_choice("form", form, READERS)]
     _check_readable(file)
+    _check_arrow(safe(file), reader)
     # What is no regular file cannot be read twice or from its end: take all of it first. And
     # Arrow opens no file whose name is not UTF-8.
     by_name = file.is_file() and not _SURROGATE.search(str(file))
@@ -117,7 +123,7 @@ def bytes_in_memory(path: str | os.PathLike[str], form: str | None = None) -> in
             return int(max(VALUE_BYTES * opened.count_rows() * len(opened.schema), size))
         if form in DELIMITERS:
             return _delimited_bytes(file, size, DELIMITERS[form])
-    except (pa.ArrowException, OSError, ValueError, EOFError):
+    except arrow_errors(MissingDependencyError, OSError, ValueError, EOFError):
         pass
     return 0
 
@@ -153,7 +159,14 @@ def read_stream(stream: BinaryIO, form: str = "csv", title: str = "standard inpu
     content = stream.read()
     if not content:
         raise InputError(f"{title}: expected a table; got nothing")
+    _check_arrow(title, reader)
     return _read(title, reader, content)
+
+
+def _check_arrow(title: str, reader: Callable[[Content], Any]) -> None:
+    """Raise the error that says what to install, where reading needs pyarrow and it is absent."""
+    if reader is not read_h5ad:
+        load_arrow(subject=f"{title}: reading it")
 
 
 def _read(title: str, reader: Callable[[Content], Any], content: Content) -> Any:
@@ -163,10 +176,10 @@ def _read(title: str, reader: Callable[[Content], Any], content: Content) -> Any
         raise InputError(
             f"{title}: the column names are not UTF-8; save the file as UTF-8"
         ) from None
-    except (pa.ArrowException, OSError, ValueError, EOFError) as error:
+    except arrow_errors(OSError, ValueError, EOFError) as error:
         reason = " ".join(safe(error).split())  # Arrow quotes the line it could not read
         raise InputError(f"{title}: the file cannot be read: {reason}") from None
-    return without_row_labels(title, table) if isinstance(table, pa.Table) else table
+    return without_row_labels(title, table) if is_arrow(table, "Table") else table
 
 
 def _read_commas(content: Content) -> pa.Table:
@@ -486,6 +499,7 @@ def open_dataset(
         )
     if form not in FORMS:
         raise InputError(f"{safe(files[0])}: a dataset must be of {', '.join(FORMS)}; got {form}")
+    load_arrow(subject=f"{safe(files[0])}: reading it")
     dataset = _opened(files, form)
     return FileDataset(dataset, _chosen(safe(files[0]), dataset.schema.names, columns, drop))
 

@@ -31,7 +31,6 @@ from typing import Any, ClassVar, TypeVar
 
 import narwhals as nw
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from tellapart.arrays import FloatArray
@@ -44,20 +43,22 @@ from tellapart.data.columns import (
     number_column,
     read_column,
     read_part,
-    to_arrow,
+    to_times,
 )
 from tellapart.data.missing import FEWEST_ROWS
 from tellapart.data.row_stores import A, ArrayRows, Cut, Fold, RowsDone, RowStore, fold_stream
 from tellapart.data.summary import Summary, Survey
-from tellapart.data.times import parts_of
+from tellapart.data.times import is_null, parts_of, type_of
 from tellapart.errors import InputError
 from tellapart.interrupts import check_interrupts
+from tellapart.optional import is_arrow, pa
 from tellapart.text import quoted
 
 EXPECTED = (
     "a 2-dimensional array, a SciPy sparse matrix, a pandas, polars or pyarrow table, or AnnData"
 )
-_TIMES = (nw.Date, nw.Datetime, nw.Time, nw.Duration, nw.Object)
+# narwhals has no dtype for moments of pandas in zones such as America/New_York.
+_TIMES = (nw.Date, nw.Datetime, nw.Time, nw.Duration, nw.Object, nw.Unknown)
 
 
 class Source(ABC):
@@ -140,7 +141,7 @@ class ChunkedSource(Source):
         chunks = list(source.chunks(range(source.n_columns)))
         if isinstance(chunks[0], np.ndarray):
             return np.concatenate(chunks)
-        if isinstance(chunks[0], pa.RecordBatch):
+        if is_arrow(chunks[0], "RecordBatch"):
             return pa.Table.from_batches(chunks).rename_columns(list(source.names or ()))
         return pa.concat_tables([pa.Table.from_pandas(c, preserve_index=False) for c in chunks])
 
@@ -292,8 +293,8 @@ class HeldSource(Source):
         kinds = []
         for place, dtype in enumerate(self.dtypes):
             if isinstance(dtype, _TIMES):
-                arrow = self.arrow(place)
-                parts = () if arrow is None else parts_of(arrow.type)
+                times = self.times(place)
+                parts = () if times is None else parts_of(type_of(times))
                 kinds.append(ColumnKind(parts, dtype=str(dtype)))
             else:
                 if dtype not in kind_of_dtype:
@@ -303,21 +304,19 @@ class HeldSource(Source):
 
     def is_empty(self, place: int) -> bool:
         """Say whether a column of a table has no value at all."""
-        values = self.arrow(place)
-        return values is not None and values.null_count == len(values)
+        values = self.times(place)
+        return values is not None and is_null(values)
 
-    def arrow(self, place: int) -> Any:
-        """Return a column as an Arrow array, or None where Arrow has no type for it."""
-        if isinstance(self.data, tuple):
-            return to_arrow(self.data[place])
-        return pa.array(np.ascontiguousarray(self.data[:, place]))
+    def times(self, place: int) -> Any:
+        """Return a column as parts of dates are read from it; see `to_times`."""
+        return to_times(self.data[place]) if isinstance(self.data, tuple) else self.data[:, place]
 
     def column(self, place: int, name: str, part: str | None = None) -> Column:
         """Return one column under the name that both samples use, or a part of its dates."""
         if part is not None:
             # Read twice, to see what varies and to compare it: held in between.
             held = self._parts.pop((place, part), None)
-            return held or read_part(self.title, name, self.arrow(place), part)
+            return held or read_part(self.title, name, self.times(place), part)
         if isinstance(self.data, tuple):
             return read_column(self.title, name, self.data[place])
         return number_column(self.title, name, self.data[:, place], boolean=self.boolean)
@@ -329,11 +328,8 @@ class HeldSource(Source):
 
     def numbers_of(self, place: int) -> FloatArray:
         """Return the numbers of one column that are not missing."""
-        if isinstance(self.data, np.ndarray):
-            values = self.data[:, place]
-            return np.asarray(values[~np.isnan(values)])
-        present = self.arrow(place).cast(pa.float64(), safe=False).drop_null()
-        return np.asarray(present.to_numpy())
+        values = self.column(place, "").values
+        return np.asarray(values[~np.isnan(values)])
 
     def extremes(self, places: Sequence[int]) -> tuple[FloatArray, FloatArray]:
         """Return the smallest and the largest number of some columns."""

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
-import pyarrow as pa
+from numpy.typing import NDArray
 
 from tellapart.data.column_notes import remembered
 from tellapart.data.columns import LARGEST_WHOLE, check_rounded, floats_of
 from tellapart.data.sources.source import EXPECTED, HeldSource, check_shape, distinct
 from tellapart.data.sources.sparse import SparseSource
 from tellapart.errors import InputError
+from tellapart.optional import is_arrow, is_installed, load_arrow, missing, pa
 from tellapart.text import described, package_of, safe
 
 Frame = nw.DataFrame[Any]
@@ -28,7 +29,7 @@ class TableSource(HeldSource):
     @classmethod
     def claims(cls, data: object) -> bool:
         """Say whether this is a table."""
-        if isinstance(data, pa.RecordBatch | pa.RecordBatchReader) or _is_scanner(data):
+        if is_arrow(data, "RecordBatch", "RecordBatchReader") or _is_scanner(data):
             return True
         try:
             frame = nw.from_native(cast(Any, data), eager_only=True, pass_through=True)
@@ -39,9 +40,9 @@ class TableSource(HeldSource):
     @classmethod
     def load(cls, title: str, data: Any) -> Any:  # noqa: ARG003
         """Return batches, and what reads or scans them, as one table."""
-        if isinstance(data, pa.RecordBatch):
+        if is_arrow(data, "RecordBatch"):
             return pa.Table.from_batches([data])
-        if isinstance(data, pa.RecordBatchReader):
+        if is_arrow(data, "RecordBatchReader"):
             return data.read_all()
         return data.to_table() if _is_scanner(data) else data
 
@@ -107,6 +108,8 @@ class QuerySource(HeldSource):
     def load(cls, title: str, data: Any) -> Any:
         """Run the query and return its rows as one table."""
         query = nw.from_native(data)
+        if not query.implementation.is_polars():
+            load_arrow(subject="running a query")
         try:
             if query.implementation.is_polars():
                 try:
@@ -155,7 +158,7 @@ def as_frame(title: str, data: object) -> Frame | None:
         frame = nw.from_native(cast(Any, data), eager_only=True, pass_through=True)
     except nw.exceptions.DuplicateError:
         table = cast(Any, data)
-        distinct(title, table.column_names if isinstance(data, pa.Table) else table.columns)
+        distinct(title, table.column_names if is_arrow(data, "Table") else table.columns)
         raise
     return frame if isinstance(frame, nw.DataFrame) else None
 
@@ -165,20 +168,31 @@ def frame_names(title: str, frame: Frame) -> tuple[str, ...]:
     return distinct(title, frame.columns)
 
 
-def make_frame(columns: Mapping[str, Sequence[Any]], library: str | None = None) -> Any:
+def make_frame(
+    columns: Mapping[str, Sequence[Any] | NDArray[Any]], library: str | None = None
+) -> Any:
     """Return a table of named columns.
 
-    `library` is "pandas", "polars" or "pyarrow"; for any other it is pandas, or pyarrow where
-    pandas is not installed.
+    `library` is "pandas", "polars" or "pyarrow"; for any other, and where it is not installed, it
+    is the first of pandas, pyarrow and polars that is.
     """
-    table = pa.table({name: list(values) for name, values in columns.items()})
-    if library not in ("pandas", "polars", "pyarrow"):
-        library = "pandas" if importlib.util.find_spec("pandas") else "pyarrow"
-    if library == "polars":
-        import polars
-
-        return polars.from_arrow(table)
-    return table.to_pandas() if library == "pandas" else table
+    known = ("pandas", "pyarrow", "polars")
+    wanted = [library] if library in known else []
+    found = next((name for name in (*wanted, *known) if is_installed(name)), None)
+    if found is None:
+        raise missing("a table", "pandas, polars or pyarrow", "files")
+    listed = {
+        name: values if isinstance(values, np.ndarray) else list(values)
+        for name, values in columns.items()
+    }
+    if is_installed("pyarrow"):
+        table = pa.table(listed)
+        if found == "polars":
+            return import_module("polars").from_arrow(table)
+        return table.to_pandas() if found == "pandas" else table
+    # polars would refuse whole numbers beside others.
+    options = {"strict": False} if found == "polars" else {}
+    return import_module(found).DataFrame(listed, **options)
 
 
 def _open_sparse(title: str, data: Any) -> HeldSource:
