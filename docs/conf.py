@@ -154,7 +154,7 @@ def wrap_long_lines(app: Sphinx, tree: nodes.document) -> None:
     for block in tree.findall(nodes.literal_block):
         lines = block.astext().splitlines()
         gaps = [len(re.findall(r"(?<=\S) {2,}(?=\S)", line)) for line in lines]
-        sentences = any(len(line) > 40 and not n for line, n in zip(lines, gaps, strict=True))
+        sentences = any(len(line) > 40 and n < 2 for line, n in zip(lines, gaps, strict=True))
         printed = block.get("language") in {"text", "none"}
         if printed and sentences and sum(n > 2 for n in gaps) < 2:
             block["classes"].append("sentences")
