@@ -40,7 +40,8 @@ test-pipelines:  ## the recipes for pipelines and the notebooks in what they are
 	$(PYTHON) -m venv .venv-pipelines
 	.venv-pipelines/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	.venv-pipelines/bin/python -m pip install --quiet --editable ".[dev]" --group pipelines
-	.venv-pipelines/bin/python -m pytest -rs -k "pipelines or notebook" -m "long or not long" \
+	AIRFLOW_HOME=$(CURDIR)/.venv-pipelines/airflow .venv-pipelines/bin/python -m pytest -rs \
+		-k "pipelines or notebook" -m "long or not long" \
 		tests/test_pipelines.py tests/test_notebooks.py tests/test_docs.py
 
 packages: $(STAMP)  ## wheel and sdist in dist/, each installed and tried outside the source tree

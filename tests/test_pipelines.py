@@ -75,8 +75,7 @@ def test_mlflow_keeps_metrics_json_and_page(names):
     assert page == result.to_html(stability=False)
 
 
-def test_airflow_fails_by_exit_status(names, tmp_path, monkeypatch):
-    monkeypatch.setenv("AIRFLOW_HOME", str(tmp_path / "airflow"))
+def test_airflow_fails_by_exit_status(names, tmp_path):
     exceptions = pytest.importorskip("airflow.sdk.exceptions")
     exec(recipe("import BashOperator"), names)
     (task,) = names["dag"].tasks
