@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
-from scipy import sparse, stats
+from scipy import sparse
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.data.adjustment import FEW_VALUES, Covariates, fit_adjustment, strata_of
@@ -29,7 +29,7 @@ from tellapart.data.sources import load
 from tellapart.data.sources.metadata import metadata_of
 from tellapart.data.sources.table import as_frame, frame_names
 from tellapart.errors import InputError, warn_caller
-from tellapart.optional import is_arrow
+from tellapart.optional import is_arrow, stats
 from tellapart.text import described, nearest
 
 ARGUMENTS = ("strata", "paired", "clusters")

@@ -21,14 +21,14 @@ from typing import Any, cast
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special, stats
+from scipy import special
 
 from tellapart.arrays import FloatArray
 from tellapart.data.columns import to_times
 from tellapart.data.samples import Samples
 from tellapart.data.times import DAYS, clock_microseconds, moments_of, part_name, parts_of
 from tellapart.errors import InputError, warn_caller
-from tellapart.optional import is_arrow, is_installed, pa
+from tellapart.optional import is_arrow, is_installed, pa, stats
 from tellapart.text import described
 
 _WIDTH = re.compile(r"(\d*)\s*([A-Za-z]+)")

@@ -33,7 +33,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from tellapart.arrays import FloatArray, IntArray
 from tellapart.effects.estimate import (
@@ -44,6 +44,7 @@ from tellapart.effects.estimate import (
     t_pvalue,
     t_quantile,
 )
+from tellapart.optional import stats
 
 ROUNDING = 1e-12
 """A standard deviation below this share of the largest value is rounding."""

@@ -18,7 +18,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import stats
 from scipy.cluster.hierarchy import fcluster, linkage
 
 from tellapart.arrays import FloatArray
@@ -26,6 +25,7 @@ from tellapart.budget import current_budget
 from tellapart.data.samples import Samples
 from tellapart.effects.raw_columns import RawColumns
 from tellapart.errors import InputError
+from tellapart.optional import stats
 from tellapart.scan.finding import Finding
 from tellapart.text import counted, listed, number_word, safe
 
