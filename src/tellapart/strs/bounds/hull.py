@@ -29,7 +29,7 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from tellapart.arrays import BoolArray, FloatArray, IntArray
 from tellapart.budget import current_budget
@@ -122,21 +122,24 @@ class Curvature:
         return lowest - 8 * self.n_columns * EPS * float(np.linalg.norm(self.dense))
 
     def complement(
-        self, kept: IntArray, others: IntArray, delta: float, margin: float
+        self, kept: IntArray, others: IntArray, delta: FloatArray, margin: float
     ) -> tuple[FloatArray, float]:
-        """Return the Schur complement of M over `kept`, once δ is subtracted on `others`.
+        """Return the Schur complement of M over `kept`, once δ − margin is subtracted on `others`.
 
-        M_KK − M_KO (M_OO − δI)⁻¹ M_OK, for M ⪰ (δ + margin)·I with margin > 0, and a bound on
-        the rounding error of its eigenvalues. With it and a diagonal Δ_K below it, the whole
-        matrix M − Diag(Δ_K, δ) is PSD. From a factor only r × r matrices are formed: with
-        η = −shift − δ it is B_Kᵀ(I + B_O B_Oᵀ/η)⁻¹B_K − shift·I.
+        M_KK − M_KO (M_OO − Diag(δ_O) + margin·I)⁻¹ M_OK, for M − Diag(δ) ⪰ 0 and margin > 0, and
+        a bound on the rounding error of its eigenvalues. With it and a diagonal Δ_K below it, the
+        whole matrix M − Diag(Δ_K, δ_O − margin) is PSD. From a factor only r × r matrices are
+        formed: with η = margin − shift − δ_O > 0, or else LinAlgError, it is
+        B_Kᵀ(I + B_O Diag(1/η) B_Oᵀ)⁻¹B_K − shift·I.
 
         The error is at most a small multiple of n·ε·(condition of the inverted matrix)·(trace of
         the subtracted or inner product).
         """
         if self.factor is not None:
-            eta = -self.shift - delta
-            inside = self.factor[:, others] @ self.factor[:, others].T / eta
+            eta = margin - self.shift - delta[others]
+            if not (eta > 0.0).all():
+                raise LinAlgError
+            inside = (self.factor[:, others] / eta) @ self.factor[:, others].T
             inside[np.diag_indices_from(inside)] += 1.0
             condition = float(np.trace(inside))
             root = cholesky(inside, lower=True, check_finite=False)
@@ -147,13 +150,13 @@ class Curvature:
         else:
             assert self.dense is not None
             inside = self.dense[np.ix_(others, others)].copy()
-            inside[np.diag_indices_from(inside)] -= delta
+            inside[np.diag_indices_from(inside)] -= delta[others] - margin
             root = cholesky(inside, lower=True, check_finite=False)
             cross = self.dense[np.ix_(others, kept)]
             half = solve_triangular(root, cross, lower=True, check_finite=False)
             result = self.block(kept) - half.T @ half
-            # M − δI ⪰ 0, so that what is subtracted is at most M_KK − δI.
-            mass = float((np.abs(self.diagonal[kept]) + abs(delta)).sum())
+            # M − Diag(δ) ⪰ 0, so that what is subtracted is at most M_KK − Diag(δ_K).
+            mass = float((np.abs(self.diagonal[kept]) + np.abs(delta[kept])).sum())
             condition = float(np.trace(inside)) / margin
         allowance = 8 * (self.n_columns + self.depth) * EPS * mass * max(condition, 1.0)
         return result, allowance

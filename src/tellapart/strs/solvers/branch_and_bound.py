@@ -18,7 +18,7 @@ from tellapart.strs.bounds.hull import (
     relax,
 )
 from tellapart.strs.bounds.screening import screen, screening_seconds
-from tellapart.strs.bounds.shift import tighten
+from tellapart.strs.bounds.shift import retune, tighten
 from tellapart.strs.contract import Control, Solution, is_plain
 from tellapart.strs.incumbent import CANDIDATES, Incumbent, TreeSearch
 from tellapart.strs.problem import SparseQuadratic
@@ -29,6 +29,8 @@ WORTH_A_NEW_SHIFT = 0.8
 """The shift is optimised again once a node has shrunk to this part of its variables…"""
 CHEAP_SHIFT = 60
 """…and once at every node of at most this many."""
+RETUNED = 80
+"""At larger ones that of so many variables, those that matter most."""
 LOOSE_ROOT = 0.05
 """A relative gap left at the root above which the semidefinite bound is worth its time…"""
 CURVED = 0.25
@@ -92,6 +94,7 @@ class HullSearch(TreeSearch[HullNode]):
         self.semidefinite_bound: float | None = None
         self.is_rooted = False
         self.is_screened = False
+        self.left: tuple[IntArray, Curvature] | None = None
 
     def begin(self, start: IntArray | None) -> Solution:
         """Search until the gap is closed or a limit is reached."""
@@ -171,7 +174,7 @@ class HullSearch(TreeSearch[HullNode]):
     def expand(self, node: HullNode) -> tuple[HullNode, ...]:
         """Bound a node, shrink it, and return its children; none if it is closed."""
         d = self.problem.d
-        curvature = self.whole.principal(node.variables)
+        curvature = self.curvature_of(node)
         shifted_here = False
         while not node.is_leaf(d):
             relaxed = relax(
@@ -196,7 +199,7 @@ class HullSearch(TreeSearch[HullNode]):
             node, given_up = fix_variables(relaxed, d, self.cutoff)
             self.close(given_up)
             if node.variables.shape[0] < relaxed.node.variables.shape[0]:
-                curvature = self.whole.principal(node.variables)
+                curvature = self.curvature_of(node)
             if not np.array_equal(node.forced, relaxed.node.forced):
                 if self.stop() and not node.is_leaf(d):
                     return (node,)
@@ -205,7 +208,7 @@ class HullSearch(TreeSearch[HullNode]):
                 break
             size = node.variables.shape[0]
             shrunk = node.shift_size == 0 or size <= WORTH_A_NEW_SHIFT * node.shift_size
-            if self.stop() or not (shrunk or (size <= CHEAP_SHIFT and not shifted_here)):
+            if self.stop() or (shifted_here and not shrunk):
                 enumerated = self.enumerate_supports(relaxed)
                 if enumerated is None:
                     return ()
@@ -217,9 +220,20 @@ class HullSearch(TreeSearch[HullNode]):
                 )
                 self.close(given_up)
                 if node.variables.shape[0] < size:
-                    curvature = self.whole.principal(node.variables)
+                    curvature = self.curvature_of(node)
                     continue
             shifted_here = True
+            if not shrunk and size > CHEAP_SHIFT:
+                node = retune(
+                    relaxed,
+                    d,
+                    value=self.best.value,
+                    cutoff=self.cutoff,
+                    tolerance=2 * self.tolerance,
+                    most=RETUNED,
+                    stop=self.stop,
+                )
+                continue
             node = tighten(
                 relaxed,
                 d,
@@ -231,6 +245,16 @@ class HullSearch(TreeSearch[HullNode]):
             )
         self.visit_supports(node)
         return ()
+
+    def curvature_of(self, node: HullNode) -> Curvature:
+        """Return M over the variables of a node: a part of what is left of it after the root."""
+        left = self.left
+        if left is None:
+            curvature = self.whole.principal(node.variables)
+            if curvature.factor is None and self.whole.factor is not None and len(self._waiting) == 0:
+                self.left = node.variables, curvature
+            return curvature
+        return left[1].principal(np.searchsorted(left[0], node.variables))
 
     def is_worth_screening(self, relaxed: Relaxed) -> bool:
         """Whether this is the root of a problem with far more variables than can be shifted."""
