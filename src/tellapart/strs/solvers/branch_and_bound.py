@@ -94,7 +94,7 @@ class HullSearch(TreeSearch[HullNode]):
         self.semidefinite_bound: float | None = None
         self.is_rooted = False
         self.is_screened = False
-        self.left: tuple[IntArray, Curvature] | None = None
+        self.formed: tuple[IntArray, Curvature] | None = None
 
     def begin(self, start: IntArray | None) -> Solution:
         """Search until the gap is closed or a limit is reached."""
@@ -247,14 +247,15 @@ class HullSearch(TreeSearch[HullNode]):
         return ()
 
     def curvature_of(self, node: HullNode) -> Curvature:
-        """Return M over the variables of a node: a part of what is left of it after the root."""
-        left = self.left
-        if left is None:
-            curvature = self.whole.principal(node.variables)
-            if curvature.factor is None and self.whole.factor is not None and len(self._waiting) == 0:
-                self.left = node.variables, curvature
-            return curvature
-        return left[1].principal(np.searchsorted(left[0], node.variables))
+        """Return M over the variables of a node; formed from a factor only once."""
+        if self.formed is not None:
+            variables, curvature = self.formed
+            return curvature.principal(np.searchsorted(variables, node.variables))
+        curvature = self.whole.principal(node.variables)
+        if self.whole.factor is not None and curvature.factor is None and not self._waiting:
+            # No node is open beside this one: all that follow are parts of it.
+            self.formed = node.variables, curvature
+        return curvature
 
     def is_worth_screening(self, relaxed: Relaxed) -> bool:
         """Whether this is the root of a problem with far more variables than can be shifted."""
