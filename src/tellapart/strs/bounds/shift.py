@@ -660,6 +660,7 @@ def retune(
     The others keep nearly what they have. That costs a tenth of `tighten` and gains most of it.
     """
     node = relaxed.node
+    most = max(most, d + node.picks(d))
     order = np.lexsort((-relaxed.hull.scores, -np.where(node.forced, 2.0, node.q)))
     goal = ShiftGoal(value, cutoff, tolerance, RETUNED_PART, stop)
     return _shifted(relaxed, d, order[:most], RETUNED_DROP, goal)
