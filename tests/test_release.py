@@ -2,12 +2,14 @@
 
 import re
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
 import yaml
 
 from check_release import problems, write_checksum
+from try_packages import METADATA, check_contents
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
@@ -30,6 +32,26 @@ def test_what_differs_is_named(tmp_path):
     assert [line for line in found if "numpy >=1.2" in line]
     write_checksum(ROOT / "LICENSE", recipe)
     assert re.search(r'sha256: "[0-9a-f]{64}"', recipe.read_text())
+
+
+def test_what_is_wrong_with_packages_is_named(tmp_path):
+    pytest.importorskip("readme_renderer")
+    wheel = tmp_path / "tellapart-0.2.0-py3-none-any.whl"
+    source = ROOT / "src"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for path in (source / "tellapart").rglob("*"):
+            if path.suffix in (".py", ".typed", ".j2", ".css"):
+                archive.write(path, path.relative_to(source))
+        for name in METADATA:
+            text = "Description-Content-Type: text/x-rst\n\n# README" if name == "METADATA" else ""
+            archive.writestr(f"tellapart-0.2.0.dist-info/{name}", text)
+        archive.writestr("tests/conftest.py", "")
+    assert check_contents(wheel) == [
+        f"{wheel.name}: tellapart/report/tables.js is missing",
+        f"{wheel.name}: tests/conftest.py is not part of it",
+        f"{wheel.name}: the README must be text/markdown; got text/x-rst",
+        f"{wheel.name} must take at most 1,500,000 bytes; got {wheel.stat().st_size:,}",
+    ]
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)

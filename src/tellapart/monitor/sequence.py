@@ -146,7 +146,7 @@ class MonitoredSequence(ABC):
         return "".join(parts)
 
     def to_frame(self) -> Any:
-        """Return the history as a table, one row per check: pandas, or pyarrow without it."""
+        """Return the history as a table, one row per check: pandas, pyarrow or polars."""
         names = [field.name for field in fields(CheckRecord) if field.name not in _NESTED]
         columns = {name: [getattr(record, name) for record in self._history] for name in names}
         texts = {

@@ -24,7 +24,7 @@ class Exports:
     """What `TestResult` gives to other programs and papers, as methods of it."""
 
     def to_frame(self) -> Any:
-        """Return the findings as a table, one row each: pandas, or pyarrow without it.
+        """Return the findings as a table, one row each: pandas, pyarrow or polars.
 
         Examples
         --------
@@ -61,7 +61,7 @@ class Exports:
         log2_fold_change: bool | str = False,
         pseudocount: float = PSEUDOCOUNT,
     ) -> Any:
-        """Return all columns as a table, one row each: pandas, or pyarrow without it.
+        """Return all columns as a table, one row each: pandas, pyarrow or polars.
 
         "_first" and "_second" are the two samples. Sizes (`n`, `missing`), `mean`, `sd`, `median`
         and quartiles (`q1`, `q3`) are those of the raw values of the tested rows, whatever the

@@ -543,7 +543,8 @@ class TestResult(Exports, Removals):
         """Return the report as one HTML page; write it to `path` too if given.
 
         The page needs no network and can be printed; one script sorts and searches its table of all
-        columns, which is complete without. The file is written whole or not at all.
+        columns, which is complete without. The file is written whole or not at all. Without
+        matplotlib (the extra `plot`) figures are left out, and the page says so.
 
         Parameters
         ----------

@@ -43,7 +43,7 @@ class TableOne:
     note: str
 
     def to_frame(self) -> Any:
-        """Return the cells as a table of texts: pandas, or pyarrow without it."""
+        """Return the cells as a table of texts: pandas, pyarrow or polars."""
         return make_frame(self._columns())
 
     def to_csv(self, path: AnyPath | None = None) -> str:
