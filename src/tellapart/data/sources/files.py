@@ -451,8 +451,8 @@ def open_dataset(
 ) -> FileDataset:
     r"""Open files that together hold one sample, however large, without reading them.
 
-    A test of it goes through the files block by block: memory is that of a few blocks. pyarrow reads
-    them, the extra `files`.
+    A test of it goes through the files block by block: memory is that of a few blocks. It
+    needs pyarrow, the extra `files`.
 
     Parameters
     ----------
