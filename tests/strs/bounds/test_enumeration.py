@@ -4,9 +4,17 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from scipy.linalg import cholesky, solve_triangular
+from scipy.optimize import nnls
 
 from tellapart.budget import Budget, using_budget
-from tellapart.strs.bounds.enumeration import Enumeration, dual_bounds
+from tellapart.strs.bounds.enumeration import (
+    Enumeration,
+    _correlate,
+    _reach_alone,
+    _reach_together,
+    dual_bounds,
+)
 from tellapart.strs.domains import SPHERE, Space, SpaceOrthant
 from tellapart.strs.faces import SphereOrthant
 
@@ -60,6 +68,33 @@ def test_nothing_above_the_cutoff_is_left_out(domain, picks, given):
             assert len(found) == len(set(found))
             above = {support for support, value in maxima.items() if value > cutoff}
             assert above <= set(found)
+
+
+@pytest.mark.parametrize("nonnegative", [False, True])
+@pytest.mark.parametrize("reach_of", [_reach_alone, _reach_together])
+def test_shares_of_a_family_bound_what_each_set_gains(reach_of, nonnegative):
+    bounded = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        size, missing = 9, 2 + seed % 3
+        rows = rng.normal(size=(60, size))
+        Sigma = np.corrcoef(rows.T)
+        effects = rng.normal(size=size) * rng.random(size) ** 2
+        correlations, reach = np.empty((size, size)), np.empty(size)
+        _correlate(Sigma, np.ones(size), nonnegative, correlations)
+        shown = np.maximum(effects, 0.0) if nonnegative else np.abs(effects)
+        reach_of(correlations, shown, missing, reach)
+        bounded += np.isfinite(reach).all()
+        for R in map(list, combinations(range(size), missing)):
+            if nonnegative:
+                # max 2rᵀw − wᵀΣw over w ≥ 0 is |b|² − min |b − Cw|² with CᵀC = Σ, Cᵀb = r.
+                C = cholesky(Sigma[np.ix_(R, R)])
+                b = solve_triangular(C, effects[R], trans="T")
+                gain = b @ b - nnls(C, b)[1] ** 2
+            else:
+                gain = effects[R] @ np.linalg.solve(Sigma[np.ix_(R, R)], effects[R])
+            assert gain <= reach[R].sum() * (1 + 1e-9) + 1e-12
+    assert bounded >= 30
 
 
 def test_families_are_skipped():

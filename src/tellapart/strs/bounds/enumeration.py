@@ -32,6 +32,14 @@ MARGIN = 1e-10
 """The part of its diagonal that H is lowered by, to cover rounding error."""
 TINY_PIVOT = 1e-6
 """What is left of a diagonal entry, as a part of it, below which it decides nothing."""
+SLIGHT = 1e-8
+"""The part of its terms within which a test without branches leaves it to the exact one."""
+SMALLER = (0.6, 0.35, 0.2, 0.1)
+"""The multipliers, as parts of the walk's own, that a support is tried with before it is named."""
+TYPICAL = 0.6
+"""The part of the largest effects that is added to all where variables are weighed together."""
+BLOCK = 32
+"""So many numbers at a time are compared with the largest so far."""
 DONE, PAUSED, STUCK = 0, 1, 2
 """Whether the walk is over, wants to be resumed, or met a block that is not positive definite."""
 
@@ -41,9 +49,10 @@ class Levels(NamedTuple):
 
     `left[l]` is Σ, `slopes[l]` r, `gained[l]` h, and the variables that may follow are
     `lists[l, :counts[l]]`, of which `positions[l]` are done with; the one added last is the one
-    before that. `reaches` are from `thin_out`. Level 0 is filled in by the caller, the others
+    before that. Below the last level `positions` says where the last two are. `reaches` are from
+    `thin_out`. Level 0 is filled in by the caller, the others
     have counts of −1 at first. `floors` are the entries below which a pivot is too small, and
-    `nonnegative` says whether z ≥ 0.
+    `nonnegative` says whether z ≥ 0. `correlations` is room for `thin_out`.
     """
 
     left: FloatArray
@@ -55,18 +64,34 @@ class Levels(NamedTuple):
     positions: IntArray
     floors: FloatArray
     nonnegative: bool
+    correlations: FloatArray
+
+
+class Leaves(NamedTuple):
+    """What single supports are judged by: M and a of all variables, and multipliers to try.
+
+    A support is `given` and some of `names`, in whose order the levels list the variables.
+    """
+
+    M: FloatArray
+    a: FloatArray
+    given: IntArray
+    names: IntArray
+    multipliers: FloatArray
 
 
 @compiled
 def walk(
-    levels: Levels, picks: int, target: float, supports: IntArray, budget: int
+    levels: Levels, leaves: Leaves, picks: int, cutoff: float, supports: IntArray, budget: int
 ) -> tuple[int, int, int]:
     """Go on with a walk; return its state, the number of supports found and the work done.
 
-    Supports whose h exceeds `target` go to `supports`, which has room for one row of them at least.
+    Supports whose bound exceeds `cutoff` at all of the multipliers, the first of which is that of
+    the levels, go to `supports`, which has room for one row of them at least.
     """
     left, slopes, gained = levels.left, levels.slopes, levels.gained
     lists, counts, positions = levels.lists, levels.counts, levels.positions
+    target = 4.0 * (cutoff - leaves.multipliers[0])
     level, work, number = -1, 0, 0
     for each in range(counts.shape[0]):
         if counts[each] >= 0:
@@ -76,27 +101,32 @@ def walk(
         missing = picks - level
         if work > budget:
             return PAUSED, number, work
-        if missing <= 2:
-            state, number, done = _last_two(levels, level, missing, target, supports, number)
-            work += done
+        i = positions[level]
+        if missing < 3:
+            # Only at level 0: no more than two are to be picked.
+            state, number = _last_two(levels, leaves, 0, -1, missing, cutoff, supports, number)
             if state != DONE:
                 return state, number, work
-            counts[level] = -1
-            level -= 1
-            continue
-        i = positions[level]
-        if size - i < missing:
+        if missing < 3 or size - i < missing:
             counts[level] = -1
             level -= 1
             continue
         positions[level] = i + 1
         if _highest(levels.reaches[level], i, size, missing) <= target - gained[level]:
+            positions[level + 1] = 0
             continue
         pivot = left[level, i, i]
         if pivot <= levels.floors[lists[level, i]]:
             return STUCK, number, work
-        # What the variable added leaves of the ones after it.
         rest = size - i - 1
+        if missing == 3:
+            state, number = _last_two(levels, leaves, level, i, 2, cutoff, supports, number)
+            work += rest * rest // 2
+            if state != DONE:
+                positions[level] = i
+                return state, number, work
+            continue
+        # What the variable added leaves of the ones after it.
         slope = slopes[level, i]
         if levels.nonnegative and slope < 0:
             # Where z ≥ 0 any t ≥ a is as valid as a: this t_i leaves the variable at 0.
@@ -113,89 +143,160 @@ def walk(
         work += rest * rest
         counts[level + 1] = rest
         positions[level + 1] = 0
-        if missing > 3:
-            work += thin_out(levels, level + 1, missing - 1, target - gained[level + 1])
+        work += thin_out(levels, level + 1, missing - 1, target - gained[level + 1])
         level += 1
     return DONE, number, work
 
 
 @compiled
 def _last_two(
-    levels: Levels, level: int, missing: int, target: float, supports: IntArray, number: int
-) -> tuple[int, int, int]:
-    """Visit the supports with the last one or two variables, from `positions[level]` on."""
-    left, slopes, lists = levels.left[level], levels.slopes[level], levels.lists
-    positions, nonnegative = levels.positions, levels.nonnegative
-    size = levels.counts[level]
-    room = target - levels.gained[level]
-    work = 0
-    for i in range(positions[level], size):
+    levels: Levels,
+    leaves: Leaves,
+    level: int,
+    i: int,
+    missing: int,
+    cutoff: float,
+    supports: IntArray,
+    number: int,
+) -> tuple[int, int]:
+    """Visit the supports with the i-th variable and the last one or two; with no i-th if i < 0.
+
+    From the position noted on; return the state and the number of supports found.
+    """
+    before, nonnegative, positions = levels.left[level], levels.nonnegative, levels.positions
+    names = levels.lists[level, i + 1 : levels.counts[level]]
+    size = names.shape[0]
+    room = 4.0 * (cutoff - leaves.multipliers[0]) - levels.gained[level]
+    # What the i-th variable leaves of the others; their covariances as they are needed.
+    shares, pivot_row = np.zeros(size), np.zeros(size)
+    diagonal, slopes = np.empty(size), levels.slopes[level, i + 1 : i + 1 + size].copy()
+    if i >= 0:
+        pivot, slope = before[i, i], levels.slopes[level, i]
+        if nonnegative and slope < 0:
+            slope = 0.0
+        room -= slope * slope / pivot
+        pivot_row[:] = before[i, i + 1 : i + 1 + size]
+        shares[:] = pivot_row / pivot
+        slopes -= shares * slope
+    for j in range(size):
+        diagonal[j] = before[i + 1 + j, i + 1 + j] - shares[j] * pivot_row[j]
+        if diagonal[j] <= levels.floors[names[j]]:
+            return STUCK, number
+    support = np.empty(leaves.given.shape[0] + supports.shape[1], dtype=np.int64)
+    support[: leaves.given.shape[0]] = leaves.given
+    picked = support[leaves.given.shape[0] :]
+    note = level + 1 if i >= 0 else level
+    for k in range(note):
+        picked[k] = levels.lists[k, positions[k] - 1]
+    for j in range(positions[note], size):
         if number + size > supports.shape[0]:
-            positions[level] = i
-            return PAUSED, number, work
-        s_i, r_i = left[i, i], slopes[i]
-        if s_i <= levels.floors[lists[level, i]]:
-            return STUCK, number, work
-        last = i + 1 if missing == 1 else size
-        for j in range(i if missing == 1 else i + 1, last):
-            s_j, r_j, s_ij = left[j, j], slopes[j], left[i, j]
+            positions[note] = j
+            return PAUSED, number
+        last = j + 1 if missing == 1 else size
+        first = last - 1 if missing == 1 else j + 1
+        row, s_j, r_j = before[i + 1 + j, i + 1 : i + 1 + size], diagonal[j], slopes[j]
+        if missing == 2 and not _may_exceed(
+            row, pivot_row, shares[j], s_j, r_j, diagonal, slopes, room, j + 1
+        ):
+            continue
+        for k in range(first, last):
+            s_k, r_k, s_jk = diagonal[k], slopes[k], row[k] - shares[j] * pivot_row[k]
             if missing == 1:
-                gain, det = (r_i * r_i if r_i > 0 or not nonnegative else 0.0), s_i
+                gain, det, scale = (r_j * r_j if r_j > 0 or not nonnegative else 0.0), s_j, s_j
             else:
-                to_i, to_j = r_i * s_j - r_j * s_ij, r_j * s_i - r_i * s_ij
-                gain, det = r_i * to_i + r_j * to_j, s_i * s_j - s_ij * s_ij
-                if nonnegative and (to_i < 0 or to_j < 0) and det > 0:
+                to_j, to_k = r_j * s_k - r_k * s_jk, r_k * s_j - r_j * s_jk
+                gain, scale = r_j * to_j + r_k * to_k, s_j * s_k
+                det = scale - s_jk * s_jk
+                if nonnegative and (to_j < 0 or to_k < 0) and det > 0:
                     # One of them is better off alone.
-                    alone_i = r_i * r_i / s_i if r_i > 0 else 0.0
                     alone_j = r_j * r_j / s_j if r_j > 0 else 0.0
-                    gain = max(alone_i, alone_j) * det
+                    alone_k = r_k * r_k / s_k if r_k > 0 else 0.0
+                    gain = max(alone_j, alone_k) * det
             # Too close to singular to be judged: left to a closer look.
-            if gain > room * det or det <= TINY_PIVOT * s_i * s_j:
-                for k in range(level):
-                    supports[number, k] = lists[k, positions[k] - 1]
-                supports[number, level] = lists[level, i]
-                if missing == 2:
-                    supports[number, level + 1] = lists[level, j]
+            singular = det <= TINY_PIVOT * scale
+            if not singular and gain <= room * det:
+                continue
+            picked[note], picked[-1] = names[j], names[k]
+            if singular or _exceeds(leaves, support, cutoff, nonnegative):
+                supports[number] = picked
                 number += 1
-        work += last - i
-    return DONE, number, work
+    positions[note] = 0
+    return DONE, number
+
+
+@compiled(fastmath=True)
+def _may_exceed(
+    row: FloatArray,
+    pivot_row: FloatArray,
+    share: float,
+    s_j: float,
+    r_j: float,
+    diagonal: FloatArray,
+    slopes: FloatArray,
+    room: float,
+    first: int,
+) -> bool:
+    """Whether a pair of the j-th variable with one from `first` on may gain more than `room`.
+
+    A loop without branches; where it says no by less than rounding error, the pair is looked at.
+    """
+    number = 0
+    for k in range(first, row.shape[0]):
+        s_jk = row[k] - share * pivot_row[k]
+        square, scale = s_jk * s_jk, s_j * diagonal[k]
+        gain = r_j * r_j * diagonal[k] - 2.0 * r_j * slopes[k] * s_jk + slopes[k] * slopes[k] * s_j
+        det = scale - square
+        number += (gain > room * det - SLIGHT * abs(room) * scale) | (det <= 2 * TINY_PIVOT * scale)
+    return number > 0
+
+
+@compiled
+def _exceeds(leaves: Leaves, support: IntArray, cutoff: float, nonnegative: bool) -> bool:
+    """Whether a support's dual bound exceeds a cutoff at every multiplier but the first."""
+    size, given = support.shape[0], leaves.given.shape[0]
+    block, linear = np.empty((size, size)), np.empty(size)
+    for i in range(size):
+        of_i = support[i] if i < given else leaves.names[support[i]]
+        linear[i] = leaves.a[of_i]
+        for j in range(i + 1):
+            of_j = support[j] if j < given else leaves.names[support[j]]
+            block[i, j] = leaves.M[of_i, of_j]
+    lowest = np.inf
+    for mu in leaves.multipliers[1:]:
+        lowest = min(lowest, _bound(block, linear, mu, nonnegative))
+        if lowest <= cutoff:
+            break
+    return lowest > cutoff
 
 
 @compiled
 def thin_out(levels: Levels, level: int, missing: int, room: float) -> int:
     """Drop variables that are in no set of `missing` that gains more than `room`; return the work.
 
-    Until nothing changes: fewer variables have smaller row sums. `reaches` become what each of
+    Until nothing changes: fewer variables have smaller row sums. By `_reach_alone` first, which
+    costs least, then by `_reach_together`. `reaches` become what `_reach_alone` finds that each of
     those left adds at most.
     """
     left, slopes, names = levels.left[level], levels.slopes[level], levels.lists[level]
-    reach, counts = levels.reaches[level], levels.counts
-    work = 0
-    while True:
+    counts, correlations = levels.counts, levels.correlations
+    work, together = 0, False
+    while counts[level] >= missing:
         size = counts[level]
-        if size < missing:
-            break
-        top = np.empty(missing - 1)
+        reach = levels.reaches[level] if not together else np.empty(size)
+        scales, effects = np.empty(size), np.empty(size)
         for j in range(size):
-            s_j = left[j, j]
-            reach[j] = np.inf
-            if s_j <= levels.floors[names[j]]:
-                continue
-            top[:] = 0.0
-            for k in range(size):
-                if k != j:
-                    share = left[j, k] * left[j, k] / left[k, k] if left[k, k] > 0 else np.inf
-                    if share > top[0]:
-                        _push(top, share)
-            together = 0.0
-            for share in top:
-                together += float(np.sqrt(share / s_j))
-            slope = slopes[j]
-            if levels.nonnegative and slope < 0:
-                slope = 0.0
-            if together < 0.999:
-                # The difference from 1 is off by far less than 1e-10 of itself.
-                reach[j] = (1.0 + 1e-10) * slope * slope / (s_j * (1.0 - together))
+            if left[j, j] <= levels.floors[names[j]]:
+                levels.reaches[level, :size] = np.inf
+                return work
+            scales[j] = 1.0 / np.sqrt(left[j, j])
+            effects[j] = slopes[j] * scales[j]
+            if levels.nonnegative and effects[j] < 0:
+                effects[j] = 0.0
+        _correlate(left, scales, levels.nonnegative, correlations)
+        if together:
+            _reach_together(correlations, np.abs(effects), missing, reach)
+        else:
+            _reach_alone(correlations, effects, missing, reach)
         work += size * size
         best = np.zeros(missing)
         for j in range(size):
@@ -212,15 +313,119 @@ def thin_out(levels: Levels, level: int, missing: int, room: float) -> int:
                 if kept != j:
                     names[kept] = names[j]
                     slopes[kept] = slopes[j]
-                    for k in range(size):
-                        left[kept, k] = left[j, k]
+                    levels.reaches[level, kept] = levels.reaches[level, j]
+                    left[kept, :size] = left[j, :size]
                     for k in range(size):
                         left[k, kept] = left[k, j]
                 kept += 1
         counts[level] = kept
         if kept == size:
-            break
+            if together:
+                break
+            together = True
     return work
+
+
+@compiled(fastmath=True)
+def _correlate(
+    left: FloatArray, scales: FloatArray, nonnegative: bool, correlations: FloatArray
+) -> None:
+    """Fill in how much pairs may help each other: |Σ_jk| with unit diagonal.
+
+    Where z ≥ 0 only negative ones do: zᵀΣz is no less than without the others.
+    """
+    size = scales.shape[0]
+    for j in range(size):
+        for k in range(size):
+            entry = left[j, k] * scales[j] * scales[k]
+            correlations[j, k] = max(-entry, 0.0) if nonnegative else abs(entry)
+        correlations[j, j] = 0.0
+
+
+@compiled
+def _reach_alone(
+    correlations: FloatArray, effects: FloatArray, missing: int, reach: FloatArray
+) -> None:
+    """Fill in r_j²/(1 − τ_j), τ_j the sum of the m − 1 largest |Σ_jk| of row j."""
+    size = effects.shape[0]
+    top, ones, products = np.empty(missing - 1), np.ones(size), np.empty(size)
+    for j in range(size):
+        together = _largest(correlations[j], ones, products, top)
+        # The difference from 1 is off by far less than 1e-10 of itself.
+        reach[j] = (
+            (1.0 + 1e-10) * effects[j] * effects[j] / (1.0 - together)
+            if together < 0.999
+            else np.inf
+        )
+
+
+@compiled
+def _reach_together(
+    correlations: FloatArray, effects: FloatArray, missing: int, reach: FloatArray
+) -> None:
+    """Fill in shares of a bound that knows both of a pair.
+
+    For any t > 0, τ_j = Σ_k |Σ_jk| t_k/t_j: Σ_RR ⪰ Diag(1 − τ_j) with the sum over R, whose gain is
+    at most Σ r_j²/(1 − τ_j(R)) ≤ Σ r_j² + Σ_j c_j Σ_k |Σ_jk| t_k/t_j with c_j = r_j²/(1 − τ_j), τ_j
+    of the m − 1 largest. The terms of a pair may be counted with either of the two: counted with
+    its partner, a variable with a small effect adds no more than it helps the others. The t that
+    are about as large as the weights may become make the bound tight.
+    """
+    size = effects.shape[0]
+    top, products = np.empty(missing - 1), np.empty(size)
+    largest = np.zeros(missing)
+    for j in range(size):
+        if effects[j] > largest[0]:
+            _push(largest, effects[j])
+    t = np.sqrt(effects + TYPICAL * largest.mean() + 1e-300)
+    balance = np.empty(size)
+    for j in range(size):
+        balance[j] = np.sqrt(_largest(correlations[j], t, products, top) / t[j] + 1e-3)
+    t *= balance
+    costs = np.empty(size)
+    for j in range(size):
+        together = _largest(correlations[j], t, products, top) / t[j]
+        if together >= 0.999:
+            reach[:] = np.inf
+            return
+        costs[j] = effects[j] * effects[j] / ((1.0 - together) * t[j])
+    for j in range(size):
+        helped = _largest(correlations[j], costs, products, top) * t[j]
+        reach[j] = (1.0 + 1e-10) * (effects[j] * effects[j] + helped)
+
+
+@compiled
+def _largest(row: FloatArray, factors: FloatArray, products: FloatArray, top: FloatArray) -> float:
+    """Return the sum of the largest products of a row with its factors, as many as `top` holds."""
+    size = factors.shape[0]
+    top[:] = 0.0
+    _multiply(row, factors, products)
+    for first in range(0, size, BLOCK):
+        last = min(size, first + BLOCK)
+        if _maximum(products, first, last) > top[0]:
+            for k in range(first, last):
+                if products[k] > top[0]:
+                    _push(top, products[k])
+    total = 0.0
+    for each in top:
+        total += each
+    return total
+
+
+@compiled(fastmath=True)
+def _multiply(row: FloatArray, factors: FloatArray, products: FloatArray) -> None:
+    """Fill in products."""
+    for k in range(factors.shape[0]):
+        products[k] = row[k] * factors[k]
+
+
+@compiled(fastmath=True)
+def _maximum(values: FloatArray, first: int, last: int) -> float:
+    """Return the largest of some values."""
+    highest = float(values[first])
+    for k in range(first, last):
+        highest = max(highest, values[k])
+    return highest
 
 
 @compiled
@@ -276,13 +481,16 @@ def dual_bounds(M: FloatArray, a: FloatArray, supports: IntArray, nonnegative: b
         else:
             c = np.ascontiguousarray(vectors.T) @ linear / 2.0
             mu = secular_root(eigenvalues - eigenvalues[0], c, EDGE * scale) - eigenvalues[0]
-        bounds[row] = _bound(block, t, mu)
+        bounds[row] = _bound(block, t, mu, False)
     return bounds
 
 
 @compiled
-def _bound(M: FloatArray, t: FloatArray, mu: float) -> float:
-    """Return μ + ¼tᵀ(μI + M)⁻¹t, not below the exact one; infinity if that is not definite."""
+def _bound(M: FloatArray, t: FloatArray, mu: float, nonnegative: bool) -> float:
+    """Return μ + ¼tᵀ(μI + M)⁻¹t, not below the exact one; infinity if that is not definite.
+
+    Where z ≥ 0 entries of t are raised as in `walk`. Only the lower triangle of M is read.
+    """
     size = t.shape[0]
     factor = np.zeros((size, size))
     along = np.empty(size)
@@ -305,6 +513,8 @@ def _bound(M: FloatArray, t: FloatArray, mu: float) -> float:
             return np.inf
         factor[i, i] = np.sqrt(pivot)
         along[i] /= factor[i, i]
+        if nonnegative and along[i] < 0.0:
+            along[i] = 0.0
         total += along[i] ** 2
     return mu + total / 4.0 + 1e-14 * (abs(mu) + total)
 
@@ -346,8 +556,12 @@ class Enumeration:
             return False
         # The most promising first: what comes last is skipped together.
         order = np.argsort(-self.domain.promise(slopes) / np.sqrt(np.diag(left)), kind="stable")
-        size, depth = free.shape[0], max(self.picks - 1, 1)
+        size, depth = free.shape[0], max(self.picks - 2, 1)
         self.names = free[order]
+        smaller = [part * self.mu for part in SMALLER if self.domain.on_sphere]
+        self.leaves = Leaves(
+            self.M, self.a, self.given, self.names, np.array([self.mu, *smaller], dtype=float)
+        )
         self.levels = Levels(
             left=np.empty((depth, size, size)),
             slopes=np.empty((depth, size)),
@@ -355,9 +569,10 @@ class Enumeration:
             gained=np.full(depth, gained),
             lists=np.zeros((depth, size), dtype=np.int64),
             counts=np.full(depth, -1),
-            positions=np.zeros(depth, dtype=np.int64),
+            positions=np.zeros(depth + 1, dtype=np.int64),
             floors=TINY_PIVOT * np.abs(diagonal[order]),
             nonnegative=self.domain.nonnegative,
+            correlations=np.empty((size, size)),
         )
         self.levels.left[0] = left[np.ix_(order, order)]
         self.levels.slopes[0] = slopes[order]
@@ -371,12 +586,18 @@ class Enumeration:
         """Yield supports that need a closer look, and None at pauses."""
         first = True
         while self.started:
-            target = 4 * (cutoff() - self.mu)
+            level = cutoff()
             if first and self.picks > 2:
-                thin_out(self.levels, 0, self.picks, target - float(self.levels.gained[0]))
+                room = 4 * (level - self.mu) - float(self.levels.gained[0])
+                thin_out(self.levels, 0, self.picks, room)
             first = False
             state, number, work = walk(
-                self.levels, self.picks, target, self.open_rows, current_budget().enumeration_pause
+                self.levels,
+                self.leaves,
+                self.picks,
+                level,
+                self.open_rows,
+                current_budget().enumeration_pause,
             )
             self.work += work
             if state == STUCK:

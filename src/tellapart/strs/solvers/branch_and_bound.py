@@ -40,11 +40,19 @@ NEARLY_HOMOGENEOUS = 0.1
 LEAST_MULTIPLIER = 0.02
 """An enumeration's multiplier μ is at least this part of the value…"""
 SLACK_OF_BEST = 0.15
-"""…and as large as leaves the best support's own bound within this part of its value."""
+"""…and as large as leaves the best support's own bound within this part of its value, and half the
+gap that is to be proved."""
 ENUMERATION_GAPS = (0.3, 0.1, 0.03, 0.0)
-"""The relative gaps that enumerations prove one after the other, down to the requested one."""
+"""The relative gaps that enumerations prove one after the other, down to the requested one…"""
 SHORT_ENUMERATION = 5
-"""Up to this many variables to pick it takes seconds: the requested gap is proved at once."""
+"""…which is proved at once up to this many variables to pick…"""
+LAST_ENUMERATION = 4
+"""…or if this many times what a wider one took is left."""
+TOO_LONG = (6.0, 2.0)
+"""An enumeration is given up if what it still promises to take is more than so many times the
+seconds left: in its first half, when the promise is far too high, and later."""
+FEWER_PICKS = 2
+"""After that only nodes with so many picks less are enumerated."""
 SCREENED = 4
 """At the root of a problem with more variables than so many times those that get shifts of their
 own, those are removed first that no good support holds…"""
@@ -95,6 +103,7 @@ class HullSearch(TreeSearch[HullNode]):
         self.is_rooted = False
         self.is_screened = False
         self.formed: tuple[IntArray, Curvature] | None = None
+        self.most_picks = problem.n_columns
 
     def begin(self, start: IntArray | None) -> Solution:
         """Search until the gap is closed or a limit is reached."""
@@ -111,6 +120,7 @@ class HullSearch(TreeSearch[HullNode]):
     def resume(self, control: Control) -> Solution:
         """Go on with the nodes that wait, within the limits of another control."""
         self.control = self.best.control = control
+        self.most_picks = self.problem.n_columns
         return self.begin(None)
 
     @property
@@ -262,9 +272,7 @@ class HullSearch(TreeSearch[HullNode]):
         many = relaxed.node.variables.shape[0] > SCREENED * self.budget.shifted_columns
         if self.is_screened or not many or not self.problem.domain.on_sphere:
             return False
-        limit = self.control.time_limit
-        left = np.inf if limit is None else limit - self.control.elapsed
-        return screening_seconds(relaxed) <= SCREENING_PART * left
+        return screening_seconds(relaxed) <= SCREENING_PART * self.seconds_left
 
     def branch(self, relaxed: Relaxed) -> tuple[HullNode, ...]:
         """Return the children at the free variable whose perspective term is least tight."""
@@ -280,29 +288,37 @@ class HullSearch(TreeSearch[HullNode]):
         """Look at every support of a loose node in compiled code; None if that closes it.
 
         For one gap after the other: a wide one is proved much sooner, and its bound stays with
-        the node where the next would take too long.
+        the node where the next would take too long. The requested one is next where the time
+        seems enough for it.
         """
         node = relaxed.node
+        picks = node.picks(self.problem.d)
         wide = node.bound - self.best.value > LOOSE_ROOT * abs(self.best.value)
         small = node.variables.shape[0] <= self.budget.enumerated_columns
-        if not (wide and small) or relaxed.curvature.dense is None or self.is_curved:
+        few = picks <= self.most_picks
+        if not (wide and small and few) or relaxed.curvature.dense is None or self.is_curved:
             return node
         self.best.candidates = CANDIDATES
         self.best.improve(self.best.support)
-        for slack in (
-            ENUMERATION_GAPS
-            if node.picks(self.problem.d) > SHORT_ENUMERATION
-            else ENUMERATION_GAPS[-1:]
-        ):
-            if node.bound <= self.enumeration_cutoff(slack) and slack > 0.0:
-                continue
-            bound = self.enumerate_once(node, relaxed.curvature, slack)
+        gaps = [gap for gap in ENUMERATION_GAPS if node.bound > self.enumeration_cutoff(gap)]
+        at_once = picks <= SHORT_ENUMERATION
+        while gaps:
+            gap, started = gaps[-1 if at_once else 0], self.control.elapsed
+            bound = self.enumerate_once(node, relaxed.curvature, gap)
+            if bound is None and self.stop():
+                break
             if bound is None:
-                return node
+                self.most_picks = min(self.most_picks, picks - FEWER_PICKS)
+                gaps, at_once = gaps[:-1] if at_once else [], False
+                continue
             node = replace(node, bound=min(node.bound, bound))
             self.current = node
-        self.close(node.bound)
-        return None
+            if gap == ENUMERATION_GAPS[-1]:
+                self.close(node.bound)
+                return None
+            gaps = gaps[gaps.index(gap) + 1 :]
+            at_once = LAST_ENUMERATION * (self.control.elapsed - started) <= self.seconds_left
+        return node
 
     def enumerate_once(self, node: HullNode, curvature: Curvature, slack: float) -> float | None:
         """Return the bound that an enumeration of a node proves; None if it would take too long."""
@@ -313,18 +329,32 @@ class HullSearch(TreeSearch[HullNode]):
             node.forced,
             node.picks(self.problem.d),
             self.problem.domain,
-            self.multiplier(),
+            self.multiplier(slack),
         )
-        highest = -np.inf
+        highest, started = -np.inf, self.control.elapsed
         for support in enumeration.open_supports(lambda: self.enumeration_cutoff(slack)):
             if support is not None:
                 bound = self.best.offer_whole(node.variables[support], swaps=True)
                 highest = max(highest, bound)
             elif not enumeration.finished and (
-                self.stop() or enumeration.promised_work > self.budget.enumeration_work
+                self.stop() or self.takes_too_long(enumeration, self.control.elapsed - started)
             ):
                 return None
         return max(highest, self.enumeration_cutoff(slack)) if enumeration.finished else None
+
+    def takes_too_long(self, enumeration: Enumeration, seconds: float) -> bool:
+        """Whether an enumeration that has run for some seconds promises to go on for too long."""
+        promised = enumeration.promised_work
+        if promised > self.budget.enumeration_work:
+            return True
+        still = seconds * (promised / max(enumeration.work, 1) - 1.0)
+        return still > TOO_LONG[int(seconds > self.seconds_left)] * self.seconds_left
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the time limit; infinity without one."""
+        left = self.control.remaining
+        return np.inf if left is None else left
 
     def enumeration_cutoff(self, slack: float) -> float:
         """Return what an enumeration may leave: a relative gap, or just below the requested one."""
@@ -332,7 +362,7 @@ class HullSearch(TreeSearch[HullNode]):
         left = max(JUST_BELOW * self.control.allowed(value), slack * abs(value))
         return value + left - self.problem.forming_error
 
-    def multiplier(self) -> float:
+    def multiplier(self, slack: float) -> float:
         """Return the μ of an enumeration: a large one makes variables less alike, families smaller.
 
         But every support's bound moves away from its maximum: by how much, the best one says.
@@ -346,7 +376,7 @@ class HullSearch(TreeSearch[HullNode]):
             if mu <= low:
                 break
             bound = mu + a @ np.linalg.solve(M + mu * np.eye(a.shape[0]), a) / 4
-            if bound <= value + SLACK_OF_BEST * abs(value):
+            if bound <= value + (SLACK_OF_BEST + slack / 2) * abs(value):
                 return float(mu)
         return low
 
