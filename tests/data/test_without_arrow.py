@@ -38,7 +38,7 @@ COLUMNS = {
     "polars texts": pl.Series(["b", None, "a", "b"]),
     "polars categories": pl.Series(["b", None, "a", "b"], dtype=pl.Categorical),
     "polars enum": pl.Series(["b", None, "a"], dtype=pl.Enum(["a", "b", "c"])),
-    "polars decimals": pl.Series([Decimal("1.5"), None, Decimal("-2")]),
+    "polars decimals": pl.Series([Decimal("1.5"), None, Decimal("-2.0")]),
     "polars nothing": pl.Series([None, None]),
 }
 
