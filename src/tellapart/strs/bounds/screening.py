@@ -32,7 +32,7 @@ from tellapart.strs.bounds.hull import (
     Relaxed,
     rebalance,
 )
-from tellapart.strs.bounds.shift import LEAST_SHARE, PART_OF_GAP, ShiftGoal, shift_of
+from tellapart.strs.bounds.shift import LEAST_SHARE, ShiftGoal, shift_of
 from tellapart.strs.domains import EPS
 from tellapart.strs.incumbent import exchange_bounds
 
@@ -139,7 +139,7 @@ def _core(
     # M − base·I ⪰ 0 is proved: a part of it is what C_KK is kept above.
     ground = (1 - RESERVED) * matrix
     ground[np.diag_indices_from(ground)] += RESERVED * base
-    goal = ShiftGoal(value, cutoff, 0.0, PART_OF_GAP, stop)
+    goal = ShiftGoal(value, cutoff, 0.0, stop)
     shift = shift_of(relaxed, index, matrix, ground, d, goal)
     if shift is None:
         return None

@@ -611,8 +611,8 @@ LEAST_SHARE = 1e-3
 SHARED_DROP = 0.5
 """How far the shift of variables without one of their own falls, in units of e = μ + δ there…"""
 
-RETUNED_DROP, RETUNED_PART = 0.01, 0.1
-"""…and, with `PART_OF_GAP`, where it is a shift of their own and others are improved."""
+RETUNED_DROP = 0.01
+"""…and how far that of variables with one, where that of others is improved."""
 
 
 def tighten(
@@ -641,7 +641,7 @@ def tighten(
             # A step costs the cube of this number: branching is quicker.
             return replace(node, shift_size=size)
     order = np.argsort(-np.where(needed, np.inf, relaxed.hull.scores), kind="stable")
-    goal = ShiftGoal(value, cutoff, tolerance, PART_OF_GAP, stop)
+    goal = ShiftGoal(value, cutoff, tolerance, stop)
     return replace(_shifted(relaxed, d, order[:number], SHARED_DROP, goal), shift_size=size)
 
 
@@ -662,17 +662,16 @@ def retune(
     node = relaxed.node
     most = max(most, d + node.picks(d))
     order = np.lexsort((-relaxed.hull.scores, -np.where(node.forced, 2.0, node.q)))
-    goal = ShiftGoal(value, cutoff, tolerance, RETUNED_PART, stop)
+    goal = ShiftGoal(value, cutoff, tolerance, stop)
     return _shifted(relaxed, d, order[:most], RETUNED_DROP, goal)
 
 
 class ShiftGoal(NamedTuple):
-    """Where the search for a shift ends: `tighten` says what each is, `part` is `PART_OF_GAP`."""
+    """Where the search for a shift ends; `tighten` says how."""
 
     value: float
     cutoff: float | None
     tolerance: float
-    part: float
     stop: Callable[[], bool]
 
     def close_enough(self, bound: float) -> float:
@@ -680,7 +679,7 @@ class ShiftGoal(NamedTuple):
         if self.cutoff is None:
             return self.tolerance
         left = bound - self.cutoff
-        return max(self.tolerance, self.part * left) if left > 0 else np.inf
+        return max(self.tolerance, PART_OF_GAP * left) if left > 0 else np.inf
 
 
 def _shifted(relaxed: Relaxed, d: int, order: IntArray, drop: float, goal: ShiftGoal) -> HullNode:

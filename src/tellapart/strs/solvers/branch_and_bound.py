@@ -25,12 +25,12 @@ from tellapart.strs.problem import SparseQuadratic
 from tellapart.strs.solvers.misdp import Misdp
 from tellapart.threads import one_blas_thread
 
-WORTH_A_NEW_SHIFT = 0.8
+WORTH_A_NEW_SHIFT = 0.5
 """The shift is optimised again once a node has shrunk to this part of its variables…"""
 CHEAP_SHIFT = 60
-"""…and once at every node of at most this many."""
+"""…and once at every node of at most this many…"""
 RETUNED = 80
-"""At larger ones that of so many variables, those that matter most."""
+"""…or, at a larger one, that of so many variables, those that matter most."""
 LOOSE_ROOT = 0.05
 """A relative gap left at the root above which the semidefinite bound is worth its time…"""
 CURVED = 0.25
