@@ -46,6 +46,8 @@ ENUMERATION_GAPS = (0.3, 0.1, 0.03, 0.0)
 """The relative gaps that enumerations prove one after the other, down to the requested one…"""
 SHORT_ENUMERATION = 5
 """…which is proved at once up to this many variables to pick…"""
+LOOSE_FOR_LONG = 0.1
+"""…while with more only gaps above this are worth the time…"""
 LAST_ENUMERATION = 4
 """…or if this many times what a wider one took is left."""
 TOO_LONG = (6.0, 2.0)
@@ -293,7 +295,8 @@ class HullSearch(TreeSearch[HullNode]):
         """
         node = relaxed.node
         picks = node.picks(self.problem.d)
-        wide = node.bound - self.best.value > LOOSE_ROOT * abs(self.best.value)
+        loose = LOOSE_ROOT if picks <= SHORT_ENUMERATION else LOOSE_FOR_LONG
+        wide = node.bound - self.best.value > loose * abs(self.best.value)
         small = node.variables.shape[0] <= self.budget.enumerated_columns
         few = picks <= self.most_picks
         if not (wide and small and few) or relaxed.curvature.dense is None or self.is_curved:
