@@ -23,7 +23,7 @@ from tellapart.strs.bounds.hull import (
     rebalance,
     relax,
 )
-from tellapart.strs.bounds.shift import tighten
+from tellapart.strs.bounds.shift import retune, tighten
 from tellapart.strs.domains import Space, SpaceOrthant
 from tellapart.strs.faces import SphereOrthant
 from tellapart.strs.problem import polish
@@ -511,6 +511,33 @@ def test_tightening_some_candidates_only(form, kind):
     points = sparse_points(np.random.default_rng(0), 20, 3, 2000)
     values = np.einsum("ij,jk,ik->i", points, problem.A, points) + points @ problem.a
     assert values.max() <= again.hull.total
+
+
+@pytest.mark.parametrize("kind", ["NSD", "low rank", "small linear term"])
+@pytest.mark.parametrize("forced", [0, 2])
+def test_retuning_some_variables(kind, forced):
+    """The others keep nearly their own shifts; the whole matrix stays PSD and the bound holds."""
+    problem = problem_of(kind, 14, 5)
+    curvature = Curvature.of(problem)
+    first = relax_node(problem, root(problem, curvature), curvature)
+    value = max(polish(problem, first.node.rounded(first.node.q, d=5))[1], 0.0)
+    limits = {"value": value, "tolerance": 1e-6, "stop": lambda: False}
+    node = tighten(first, 5, **limits)
+    for _ in range(forced):
+        node = node.branch(int(np.argmax(np.where(node.forced, -1.0, node.q))), 5)[0]
+    relaxed = relax_node(problem, node, curvature)
+    retuned = retune(relaxed, 5, cutoff=value, most=1, **limits)
+    moved = np.abs(retuned.delta - node.delta) > 0.02 * np.median(relaxed.point.e)
+    assert moved.sum() <= 5 + node.picks(5)
+    scale = scale_of(problem)
+    assert np.linalg.eigvalsh(curvature.dense - np.diag(retuned.delta))[0] >= -1e-13 * scale
+    again = relax_node(problem, retuned, curvature)
+    best = max(
+        value
+        for support, value in supports_with_values(problem)
+        if set(node.variables[node.forced]) <= set(support)
+    )
+    assert best <= again.hull.total + 1e-14 * scale
 
 
 @using_budget(Budget(shifted_columns=8))
