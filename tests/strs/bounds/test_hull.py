@@ -516,7 +516,7 @@ def test_tightening_some_candidates_only(form, kind):
 @pytest.mark.parametrize("kind", ["NSD", "low rank", "small linear term"])
 @pytest.mark.parametrize("forced", [0, 2])
 def test_retuning_some_variables(kind, forced):
-    """The others keep nearly their own shifts; the whole matrix stays PSD and the bound holds."""
+    """The others' shifts fall by the same; the whole matrix stays PSD and the bound holds."""
     problem = problem_of(kind, 14, 5)
     curvature = Curvature.of(problem)
     first = relax_node(problem, root(problem, curvature), curvature)
@@ -527,8 +527,9 @@ def test_retuning_some_variables(kind, forced):
         node = node.branch(int(np.argmax(np.where(node.forced, -1.0, node.q))), 5)[0]
     relaxed = relax_node(problem, node, curvature)
     retuned = retune(relaxed, 5, cutoff=value, most=1, **limits)
-    moved = np.abs(retuned.delta - node.delta) > 0.02 * np.median(relaxed.point.e)
-    assert moved.sum() <= 5 + node.picks(5)
+    moved = retuned.delta - node.delta
+    alike = np.isclose(moved[:, None], moved, rtol=1e-3, atol=0.0).sum(axis=0).max()
+    assert alike >= 14 - (5 + node.picks(5))
     scale = scale_of(problem)
     assert np.linalg.eigvalsh(curvature.dense - np.diag(retuned.delta))[0] >= -1e-13 * scale
     again = relax_node(problem, retuned, curvature)
