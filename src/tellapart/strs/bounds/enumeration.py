@@ -36,6 +36,8 @@ SLIGHT = 1e-8
 """The part of its terms within which a test without branches leaves it to the exact one."""
 SMALLER = (0.6, 0.35, 0.2, 0.1)
 """The multipliers, as parts of the walk's own, that a support is tried with before it is named."""
+LEAF_WORK = 150
+"""About the operations that a single support takes."""
 TYPICAL = 0.6
 """The part of the largest effects that is added to all where variables are weighed together."""
 BLOCK = 32
@@ -104,7 +106,10 @@ def walk(
         i = positions[level]
         if missing < 3:
             # Only at level 0: no more than two are to be picked.
-            state, number = _last_two(levels, leaves, 0, -1, missing, cutoff, supports, number)
+            state, number, done = _last_two(
+                levels, leaves, 0, -1, missing, cutoff, supports, number
+            )
+            work += done
             if state != DONE:
                 return state, number, work
         if missing < 3 or size - i < missing:
@@ -120,8 +125,8 @@ def walk(
             return STUCK, number, work
         rest = size - i - 1
         if missing == 3:
-            state, number = _last_two(levels, leaves, level, i, 2, cutoff, supports, number)
-            work += rest * rest // 2
+            state, number, done = _last_two(levels, leaves, level, i, 2, cutoff, supports, number)
+            work += done
             if state != DONE:
                 positions[level] = i
                 return state, number, work
@@ -158,10 +163,10 @@ def _last_two(
     cutoff: float,
     supports: IntArray,
     number: int,
-) -> tuple[int, int]:
+) -> tuple[int, int, int]:
     """Visit the supports with the i-th variable and the last one or two; with no i-th if i < 0.
 
-    From the position noted on; return the state and the number of supports found.
+    From the position noted on; return the state, the number of supports found and the work done.
     """
     before, nonnegative, positions = levels.left[level], levels.nonnegative, levels.positions
     names = levels.lists[level, i + 1 : levels.counts[level]]
@@ -181,7 +186,8 @@ def _last_two(
     for j in range(size):
         diagonal[j] = before[i + 1 + j, i + 1 + j] - shares[j] * pivot_row[j]
         if diagonal[j] <= levels.floors[names[j]]:
-            return STUCK, number
+            return STUCK, number, size
+    work = size
     support = np.empty(leaves.given.shape[0] + supports.shape[1], dtype=np.int64)
     support[: leaves.given.shape[0]] = leaves.given
     picked = support[leaves.given.shape[0] :]
@@ -191,7 +197,8 @@ def _last_two(
     for j in range(positions[note], size):
         if number + size > supports.shape[0]:
             positions[note] = j
-            return PAUSED, number
+            return PAUSED, number, work
+        work += size - j
         last = j + 1 if missing == 1 else size
         first = last - 1 if missing == 1 else j + 1
         row, s_j, r_j = before[i + 1 + j, i + 1 : i + 1 + size], diagonal[j], slopes[j]
@@ -217,11 +224,12 @@ def _last_two(
             if not singular and gain <= room * det:
                 continue
             picked[note], picked[-1] = names[j], names[k]
+            work += LEAF_WORK
             if singular or _exceeds(leaves, support, cutoff, nonnegative):
                 supports[number] = picked
                 number += 1
     positions[note] = 0
-    return DONE, number
+    return DONE, number, work
 
 
 @compiled(fastmath=True)
@@ -534,6 +542,7 @@ class Enumeration:
         self.given = np.flatnonzero(forced)
         self.finished = False
         self.work = 0
+        self.marks: list[tuple[float, int]] = []
         H = M + mu * np.eye(a.shape[0])
         H[np.diag_indices_from(H)] *= 1 - MARGIN
         free = np.flatnonzero(~forced)
@@ -600,6 +609,7 @@ class Enumeration:
                 current_budget().enumeration_pause,
             )
             self.work += work
+            self._note_progress()
             if state == STUCK:
                 return
             yield from self._not_closed(self.open_rows[:number], cutoff)
@@ -612,15 +622,22 @@ class Enumeration:
     def promised_work(self) -> float:
         """About the operations of the whole enumeration, too many rather than too few.
 
-        As if the supports not visited yet took as many each as those done with; the most
-        promising come first, and take the most.
+        As if the supports not visited yet took as many each as the later half of those done with;
+        the most promising come first, and take the most.
         """
         if self.finished or not self.started:
             return float(self.work)
+        done, work = self.marks[-1]
+        before, less = next(mark for mark in self.marks if mark[0] >= done / 2)
+        if before == done:
+            before, less = 0.0, 0
+        return work + (1 - done) * (work - less) / (done - before) if done > 0 else np.inf
+
+    def _note_progress(self) -> None:
+        """Note the share of all supports that is done with, and the work until then."""
         size, position = int(self.levels.counts[0]), int(self.levels.positions[0])
         left = comb(max(size - position, 0), self.picks)
-        done = 1 - left / max(comb(max(size, self.picks), self.picks), 1)
-        return self.work / done if done > 0 else np.inf
+        self.marks.append((1 - left / max(comb(max(size, self.picks), self.picks), 1), self.work))
 
     def _not_closed(self, open_rows: IntArray, cutoff: Callable[[], float]) -> Iterator[IntArray]:
         """Yield those of some supports that their own best multiplier does not close."""

@@ -50,9 +50,11 @@ LOOSE_FOR_LONG = 0.1
 """…while with more only gaps above this are worth the time…"""
 LAST_ENUMERATION = 4
 """…or if this many times what a wider one took is left."""
-TOO_LONG = (6.0, 2.0)
+TOO_LONG = 6.0
 """An enumeration is given up if what it still promises to take is more than so many times the
-seconds left: in its first half, when the promise is far too high, and later."""
+seconds left (the promise is far too high)…"""
+TRIED = 1 / 3
+"""…once it has taken this part of them."""
 FEWER_PICKS = 2
 """After that only nodes with so many picks less are enumerated."""
 SCREENED = 4
@@ -351,7 +353,8 @@ class HullSearch(TreeSearch[HullNode]):
         if promised > self.budget.enumeration_work:
             return True
         still = seconds * (promised / max(enumeration.work, 1) - 1.0)
-        return still > TOO_LONG[int(seconds > self.seconds_left)] * self.seconds_left
+        left = self.seconds_left
+        return seconds > TRIED * left and still > TOO_LONG * left
 
     @property
     def seconds_left(self) -> float:
