@@ -1,13 +1,17 @@
 """Compiled functions: one decorator, so that none fails for want of a cache."""
 
+import gc
+import logging
 import time
 from pathlib import Path
 
 import numba
 import pytest
+from numba.core import event
 
 import tellapart
-from tellapart.compiling import compile_seconds, compiled, working_time
+from tellapart.compiling import NOT_CACHED, compile_seconds, compiled, working_time
+from tellapart.progress import Announcement, progress_reporter
 from tellapart.strs.contract import Control
 
 
@@ -64,3 +68,76 @@ def test_a_limit_that_nobody_set_counts_work_alone():
     later = Control(started=time.perf_counter() - 2.0).allowing(5.0)
     assert later.elapsed == pytest.approx(2.0, abs=0.5)
     assert 4.5 < later.remaining <= 5.0
+
+
+@pytest.fixture
+def of_the_package(monkeypatch, tmp_path):
+    """Return functions of the package that no process has compiled, by how they are."""
+    monkeypatch.setattr("numba.core.config.CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr("tellapart.compiling._CACHED", Announcement("compile", "once"))
+    monkeypatch.setattr("tellapart.compiling._NOT_CACHED", Announcement("compile", "at each start"))
+
+    def plus(x):
+        return x + 1
+
+    def lost(x):
+        return x.lost
+
+    plus.__module__ = lost.__module__ = "tellapart.made_up"
+    return {"cached": compiled(plus), "not cached": numba.njit(plus), "wrong": numba.njit(lost)}
+
+
+def test_compilation_is_announced_once_where_progress_is_displayed(of_the_package, caplog, capsys):
+    caplog.set_level(logging.INFO, "tellapart")
+    told = []
+    with progress_reporter(lambda *report: told.append(report)):
+        assert of_the_package["cached"](1) == 2
+    assert capsys.readouterr().err == ""
+    for argument in (1.0, 1j):
+        with progress_reporter(True):
+            of_the_package["cached"](argument)
+            of_the_package["cached"](argument)
+    assert capsys.readouterr().err.count("tellapart: once") == 1
+    assert [record.getMessage() for record in caplog.records] == ["compile: once"]
+    assert told == []
+
+
+def test_what_is_loaded_is_not_announced(of_the_package, caplog):
+    caplog.set_level(logging.INFO, "tellapart")
+    assert of_the_package["cached"](1) == 2
+    caplog.clear()
+    assert compiled(of_the_package["cached"].py_func)(1) == 2
+    assert caplog.records == []
+
+
+def test_without_a_cache_the_remedy_is_named(of_the_package, caplog, capsys):
+    caplog.set_level(logging.INFO, "tellapart")
+    with progress_reporter(True):
+        assert of_the_package["not cached"](1) == 2
+    assert "tellapart: at each start" in capsys.readouterr().err
+    assert "NUMBA_CACHE_DIR" in NOT_CACHED
+
+
+def test_garbage_is_collected_again_after_a_compilation(of_the_package):
+    during = []
+
+    class Watch(event.Listener):
+        def on_start(self, event):
+            during.append(gc.isenabled())
+
+        def on_end(self, event):
+            pass
+
+    with event.install_listener("numba:compile", Watch()):
+        of_the_package["not cached"](1)
+        assert gc.isenabled()
+        with pytest.raises(numba.TypingError):
+            of_the_package["wrong"](1)
+        assert gc.isenabled()
+        gc.disable()
+        try:
+            of_the_package["not cached"](1.0)
+            assert not gc.isenabled()
+        finally:
+            gc.enable()
+    assert not any(during)

@@ -2,7 +2,7 @@
 
 Everything goes to loggers under "tellapart", one for each stage (read, scan, select, prove, test):
 at level INFO what a stage was about and how long it took, at level DEBUG what is reported in
-between. They have no handler of their own.
+between; of stage compile only that it begins. They have no handler of their own.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from tellapart.text import safe
 Progress = Callable[[str, str], None]
 """Called as progress(stage, detail): "select", "12 steps, value 0.31, bound 0.33"."""
 
+_DISPLAYS: list[Callable[[str], None]] = []
+"""What writes a line that stays, for every display that is open."""
 _REPORT_SECONDS = 0.1
 """The shortest time between two reports."""
 
@@ -68,7 +70,45 @@ def progress_reporter(progress: bool | Progress) -> Iterator[Progress]:
             silent(stage, detail)
             status.update(Text(safe(f"{stage}: {detail}")))
 
-        yield show
+        def keep(line: str) -> None:
+            status.console.print(Text(line))
+
+        _DISPLAYS.append(keep)
+        try:
+            yield show
+        finally:
+            _DISPLAYS.remove(keep)
+
+
+class Announcement:
+    """What is logged once in a process, at level INFO, and displayed once where progress is.
+
+    Callbacks are not told: how often they are called depends on the work alone.
+
+    Parameters
+    ----------
+    stage : str
+        The name of the stage, and of its logger under "tellapart".
+    detail : str
+        What begins.
+
+    Examples
+    --------
+    >>> tell = Announcement("compile", "functions are compiled")
+    >>> tell()  # logs "compile: functions are compiled"
+    """
+
+    def __init__(self, stage: str, detail: str) -> None:
+        self._stage, self._detail, self._logged, self._displayed = stage, detail, False, False
+
+    def __call__(self) -> None:
+        """Log and display it, unless that has been done."""
+        if not self._logged:
+            self._logged = True
+            _logger(self._stage).info("%s: %s", self._stage, self._detail)
+        if not self._displayed and _DISPLAYS:
+            self._displayed = True
+            _DISPLAYS[0](f"tellapart: {self._detail}")
 
 
 def solver_progress(progress: Progress, stage: str) -> Callable[[int, float, float | None], None]:

@@ -167,6 +167,12 @@ def test_nothing_to_gain():
     assert not passive.any()
 
 
+@pytest.mark.parametrize("H", [np.ones((2, 2)), np.array([[1.0, np.nan], [np.nan, 1.0]])])
+def test_a_matrix_that_is_not_definite_is_an_error(H):
+    with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
+        maximise_on_orthant(H, np.ones(2), np.array([True, True]))
+
+
 def test_multiplier_gives_length_one_or_stays_at_the_lowest():
     for seed in range(100):
         rng = np.random.default_rng(seed)

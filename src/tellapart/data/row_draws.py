@@ -65,15 +65,15 @@ def marks(seed: int, sample: int, first_row: int, count: int) -> Marks:
     >>> bool((marks(1, 0, 0, 5)[3:] == later).all())
     True
     """
-    return np.asarray(_marks(key_of(seed, sample), np.uint64(first_row), count))
+    result = np.empty(count, dtype=np.uint64)
+    _marks(key_of(seed, sample), np.uint64(first_row), result)
+    return result
 
 
 @compiled
-def _marks(key, first_row, count):  # type: ignore[no-untyped-def]
-    result = np.empty(count, np.uint64)
-    for place in range(count):
+def _marks(key, first_row, result):  # type: ignore[no-untyped-def]
+    for place in range(result.size):
         result[place] = mix(key + (first_row + np.uint64(place) + ONE) * GAMMA)
-    return result
 
 
 @dataclass

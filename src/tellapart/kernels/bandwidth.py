@@ -187,7 +187,8 @@ def _ranked_distance(
         hint, _ = _ranked_distance(values[groups], np.add.reduceat(weights, groups), rank)
     cumulated = np.concatenate([[0], np.cumsum(weights)])
     left, right, below, candidates = _bracket(values, weights, cumulated, rank, hint)
-    distances, multiplicities = _between(values, weights, left, right, candidates)
+    distances, multiplicities = np.empty(candidates), np.empty(candidates, dtype=np.int64)
+    _between(values, weights, left, right, distances, multiplicities)
     order = np.argsort(distances)
     counts = below + np.cumsum(multiplicities[order])
     # A rank from the fine values may lie just beyond the last one of the coarse values.
@@ -207,7 +208,9 @@ def _bracket(values, weights, cumulated, rank, hint):  # type: ignore[no-untyped
     left, weight_left, pairs_left = 0.0, 0, 0
     right = values[-1] - values[0]
     weight_right, pairs_right = _count(values, weights, cumulated, right)
-    smallest = np.diff(values).min()
+    smallest = right
+    for i in range(1, n):
+        smallest = min(smallest, values[i] - values[i - 1])
     step = 0
     while pairs_right - pairs_left > n:
         # First the hint; then interpolated counts, aimed in turn just above and just below the
@@ -248,11 +251,9 @@ def _count(values, weights, cumulated, bound):  # type: ignore[no-untyped-def]
 
 
 @compiled
-def _between(values, weights, left, right, size):  # type: ignore[no-untyped-def]
-    """Return the distances in (left, right] of all pairs of values, and their weights."""
+def _between(values, weights, left, right, distances, multiplicities):  # type: ignore[no-untyped-def]
+    """Set the distances in (left, right] of all pairs of values, and their weights."""
     n = values.shape[0]
-    distances = np.empty(size)
-    multiplicities = np.empty(size, dtype=np.int64)
     count = 0
     start = 1
     for i in range(n):
@@ -265,7 +266,6 @@ def _between(values, weights, left, right, size):  # type: ignore[no-untyped-def
             multiplicities[count] = weights[i] * weights[j]
             count += 1
             j += 1
-    return distances, multiplicities
 
 
 @compiled

@@ -143,42 +143,48 @@ class LabelCodes:
         """Return the sums over x of the features of all bins (bins × F), under permutations."""
         codes = self.codes[permutations]
         out = np.empty((codes.shape[0], features.shape[1]), dtype=np.float32)
-        _look_up(codes, features, out)
+        tables = _in_lines(TOGETHER << SUBSET)
+        _look_up(codes, features, SUBSET, tables, _in_lines(codes.shape[0]), out)
         return out
 
 
+def _in_lines(n_rows: int) -> Singles:
+    """Return room for rows of WIDTH floats that begin where a line of the cache does."""
+    room = np.zeros(n_rows * WIDTH + _LINE, dtype=np.float32)
+    begin = -(room.ctypes.data // 4) % _LINE
+    return room[begin : begin + n_rows * WIDTH].reshape(n_rows, WIDTH)
+
+
 @compiled
-def _look_up(codes, features, out):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Set the sums over x, some features and the tables of sixteen bins at a time."""
+def _look_up(codes, features, subset, tables, sums, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Set the sums over x, some features and the tables of sixteen bins at a time.
+
+    Row 0 of a table is 0. `subset` is SUBSET: loops whose length the compiler knows are written
+    out turn by turn, which takes long here.
+    """
     n_bins, n_features = features.shape
-    tables = _in_lines(TOGETHER << SUBSET).reshape((TOGETHER, 1 << SUBSET, WIDTH))
-    tables[:, 0] = 0.0
-    sums = _in_lines(out.shape[0])
+    size = 1 << subset
     for f in range(0, n_features, WIDTH):
         w = min(WIDTH, n_features - f)
-        sums[:, :w] = 0.0
+        for k in range(out.shape[0]):
+            total = sums[k]
+            for q in range(w):
+                total[q] = 0.0
         for j in range(0, codes.shape[1], TOGETHER):
-            for i in range(TOGETHER):
-                for b in range(SUBSET):
-                    g = SUBSET * (j + i) + b
-                    if g < n_bins:
-                        own = features[g, f : f + w]
-                        for c in range(1 << b):
-                            without, with_own = tables[i, c], tables[i, (1 << b) + c]
-                            for q in range(w):
-                                with_own[q] = without[q] + own[q]
+            for g in range(subset * j, min(subset * (j + TOGETHER), n_bins)):
+                own = features[g, f : f + w]
+                first, step = (g // subset - j) * size, 1 << g % subset
+                for c in range(first, first + step):
+                    without, with_own = tables[c], tables[c + step]
+                    for q in range(w):
+                        with_own[q] = without[q] + own[q]
             for k in range(out.shape[0]):
-                one, two = tables[0, codes[k, j]], tables[1, codes[k, j + 1]]
-                three, four = tables[2, codes[k, j + 2]], tables[3, codes[k, j + 3]]
+                one, two = tables[codes[k, j]], tables[codes[k, j + 1] + size]
+                three, four = tables[codes[k, j + 2] + 2 * size], tables[codes[k, j + 3] + 3 * size]
                 total = sums[k]
                 for q in range(w):
                     total[q] += (one[q] + two[q]) + (three[q] + four[q])
-        out[:, f : f + w] = sums[:, :w]
-
-
-@compiled
-def _in_lines(n_rows):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Return room for rows of WIDTH floats that begin where a line of the cache does."""
-    room = np.empty(n_rows * WIDTH + _LINE, dtype=np.float32)
-    begin = -(room.ctypes.data // 4) % _LINE
-    return room[begin : begin + n_rows * WIDTH].reshape((n_rows, WIDTH))
+        for k in range(out.shape[0]):
+            row, total = out[k, f : f + w], sums[k]
+            for q in range(w):
+                row[q] = total[q]

@@ -64,11 +64,15 @@ class TwoSampleSums:
 
     def total(self) -> FloatArray:
         """Return the sums over all rows."""
-        return np.asarray(_column_totals(self.x) + _column_totals(self.y))
+        of_x, of_y = self.sides()
+        return of_x + of_y
 
     def sides(self) -> tuple[FloatArray, FloatArray]:
         """Return the sums over all rows of X, and over all rows of Y."""
-        return _column_totals(self.x), _column_totals(self.y)
+        of_x, of_y = np.zeros((2, self.size))
+        _add_columns(np.ascontiguousarray(self.x), of_x)
+        _add_columns(np.ascontiguousarray(self.y), of_y)
+        return of_x, of_y
 
     def rows_behind(self, n_x: float, n_y: float) -> tuple[FloatArray, FloatArray]:
         """Return how many rows of X and of Y have the values: all, where none is missing."""
@@ -96,14 +100,12 @@ class TwoSampleSums:
 
 
 @compiled
-def _column_totals(values):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Return the sums of the columns, row after row in double precision."""
-    totals = np.zeros(values.shape[1])
+def _add_columns(values, totals):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Add up the columns, row after row in double precision."""
     for i in range(values.shape[0]):
         row = values[i]
         for j in range(row.size):
             totals[j] += row[j]
-    return totals
 
 
 @dataclass(frozen=True, eq=False)

@@ -185,7 +185,8 @@ def cut_columns(rising: FloatArray, most: int, *, gaps: bool) -> Cut:
     """Cut columns, rows of `rising` with their values in order, at no more than `most` edges."""
     levels = _levels(rising.shape[1], most)
     edges = np.empty((rising.shape[0], min(most, rising.shape[1])))
-    counts = _distinct(rising, levels, most, edges)
+    counts = np.zeros(rising.shape[0], dtype=np.int64)
+    _distinct(rising, levels, most, edges, counts)
     edge_start = np.concatenate([[0], np.cumsum(counts)])
     kept = edges[np.arange(edges.shape[1]) < counts[:, np.newaxis]]
     sizes = 2 * counts + 1 if gaps else counts
@@ -213,9 +214,8 @@ def _levels(n_rows: int, most: int) -> IntArray:
 
 
 @compiled
-def _distinct(rising, levels, most, edges):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Write the edges of every column and return how many there are: all values, or at levels."""
-    counts = np.zeros(rising.shape[0], dtype=np.int64)
+def _distinct(rising, levels, most, edges, counts):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Write the edges of every column and how many there are: all values, or at levels."""
     for q in range(rising.shape[0]):
         count = 0
         full = True
@@ -233,7 +233,6 @@ def _distinct(rising, levels, most, edges):  # type: ignore[no-untyped-def]  # p
                     edges[q, count] = rising[q, rank]
                     count += 1
         counts[q] = count
-    return counts
 
 
 @compiled
@@ -261,64 +260,91 @@ def score_cells(cut: Cut, normal: FloatArray, least: float) -> tuple[Singles, Fl
     """
     cells = np.zeros((normal.size, CellScores.count), dtype=np.float32)
     frequent = np.full(cut.edge_start.size - 1, np.nan)
+    # Cells run upwards, and so do their quantiles.
+    upwards = np.arange(np.diff(cut.cell_start).max(initial=0))
     _score(
         normal, cut.quantile, cut.weight, cut.cell_start, cut.gaps, cut.edges, cut.edge_start,
-        least, cells, frequent,
+        least, upwards, np.empty((5, upwards.size)), np.empty((8, upwards.size)), cells, frequent,
     )  # fmt: skip
     return cells, frequent
 
 
-@compiled
+# Plain loops on room that is handed in: array expressions take seconds to compile.
+
+
+@compiled(error_model="numpy")
 def _score(  # type: ignore[no-untyped-def]  # pragma: no cover
-    normal, quantile, weight, cell_start, gaps, edges, edge_start, least, cells, frequent
+    normal, quantile, weight, cell_start, gaps, edges, edge_start, least, upwards, room, shapes,
+    cells, frequent,
 ):  # fmt: skip
+    u, unit, spread, spread_unit, rest = room[0], room[1], room[2], room[3], room[4]
     for q in range(cell_start.size - 1):
         begin, end = cell_start[q], cell_start[q + 1]
-        w = weight[begin:end]
-        share = quantile[begin:end]
-        out = cells[begin:end]
-        rows = w.sum()
-        u = _standard(normal[begin:end], w)
-        spread = _without(np.minimum(np.maximum(u * u - 1, -2.5), 4.0), u, w)
-        out[:, 0] = u
-        out[:, 1] = spread
-        for j in range(2, 5):
-            out[:, j] = _without(np.cos(j * math.pi * share), u, w)
-        out[:, 5] = _without(np.minimum(np.maximum((u * u - 3) * u, -5.0), 5.0), u, w)
-        power = u * u * u * u - 6 * u * u + 3
-        out[:, 6] = _without(_without(np.minimum(np.maximum(power, -6.0), 12.0), u, w), spread, w)
+        w, out = weight[begin:end], cells[begin:end]
+        _standard(normal[begin:end], w, u)
+        _standard(u, w, unit)
+        rows = 0.0
         top = -1
-        for c in range(1 if gaps else 0, end - begin, 2 if gaps else 1):
-            if top < 0 or w[c] > w[top]:
+        for c in range(w.size):
+            x, share = u[c], quantile[begin + c]
+            out[c, 0] = x
+            shapes[1, c] = min(max(x * x - 1, -2.5), 4.0)
+            shapes[2, c] = math.cos(2 * math.pi * share)
+            shapes[3, c] = math.cos(3 * math.pi * share)
+            shapes[4, c] = math.cos(4 * math.pi * share)
+            shapes[5, c] = min(max((x * x - 3) * x, -5.0), 5.0)
+            shapes[6, c] = min(max(x * x * x * x - 6 * x * x + 3, -6.0), 12.0)
+            shapes[7, c] = 0.0
+            rows += w[c]
+            if (c % 2 == 1 or not gaps) and (top < 0 or w[c] > w[top]):
                 top = c
+        last = 6
         if least <= w[top] <= rows - least:
-            atom = np.zeros(end - begin)
-            atom[top] = 1.0
-            out[:, 7] = _without(atom, u, w)
-            out[:, 8] = atom
+            last = 7
+            shapes[7, top] = 1.0
+            out[top, 8] = 1.0
             frequent[q] = edges[edge_start[q] + (top // 2 if gaps else top)]
-        _rank_and_sign(u, w, out)
-        _fill_squares(out)
+        for j in range(1, last + 1):
+            score = spread if j == 1 else rest
+            _without(shapes[j], unit, w, score)
+            if j == 1:
+                _standard(spread, w, spread_unit)
+            elif j == 6:
+                _without(rest, spread_unit, w, rest)
+            for c in range(w.size):
+                out[c, j] = score[c]
+        _rank_and_sign(u, w, upwards, shapes[0], rest, out)
 
 
-@compiled
-def _fill_squares(out):  # type: ignore[no-untyped-def]  # pragma: no cover
-    for place in range(3):
-        out[:, 11 + place] = out[:, place] * out[:, place]
+@compiled(error_model="numpy")
+def _rank_and_sign(u, w, upwards, room, unit, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Fill in Φ(U), standardised, and ±1 about the median, ties on the side that is more even.
 
-
-@compiled
-def _rank_and_sign(u, w, out):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Fill in Φ(U), standardised, and ±1 about the median, ties on the side that is more even."""
-    rank = np.empty(u.size)
-    for c in range(u.size):
-        rank[c] = 0.5 * math.erfc(-u[c] / math.sqrt(2.0))
-    out[:, 9] = _standard(rank, w)
-    middle = _median(u, w)
-    rows = w.sum()
+    Also the squares. `upwards` are the places of the values in rising order.
+    """
+    rows = 0.0
+    for c in range(w.size):
+        room[c] = 0.5 * math.erfc(-u[c] / math.sqrt(2.0))
+        rows += w[c]
+    _standard(room, w, unit)
+    for c in range(w.size):
+        out[c, 9] = unit[c]
+    # Of an even number of rows the median is the mean of two.
+    lower, upper = 0.0, 0.0
+    below = 0.0
+    for i in range(w.size):
+        c = upwards[i]
+        if w[c] > 0.0:
+            upper = u[c]
+            if below < rows / 2:
+                lower = upper
+            below += w[c]
+            if below > rows / 2:
+                break
+    middle = lower if lower == upper else (lower + upper) / 2
     above = 0.0
     least = 0.0
-    for c in range(u.size):
+    for c in range(w.size):
         if u[c] > middle:
             above += w[c]
         if u[c] >= middle:
@@ -326,58 +352,53 @@ def _rank_and_sign(u, w, out):  # type: ignore[no-untyped-def]  # pragma: no cov
     uneven = abs(above / rows - 0.5) > abs(least / rows - 0.5)
     share = least / rows if uneven else above / rows
     if abs(share - 0.5) <= 0.5 - LEAST_SIDE:
-        side = np.zeros(u.size)
-        for c in range(u.size):
-            side[c] = 1.0 if u[c] > middle or (uneven and u[c] == middle) else 0.0
-        out[:, 10] = _standard(side, w)
+        for c in range(w.size):
+            room[c] = 1.0 if u[c] > middle or (uneven and u[c] == middle) else 0.0
+        _standard(room, w, unit)
+        for c in range(w.size):
+            out[c, 10] = unit[c]
+    for c in range(w.size):
+        for place in range(3):
+            out[c, 11 + place] = out[c, place] * out[c, place]
 
 
-@compiled
-def _median(u, w):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Return the median of values with weights: of an even number of rows the mean of two."""
-    order = np.argsort(u)
-    rows = w.sum()
-    lower, upper = 0.0, 0.0
-    has_lower = False
-    below = 0.0
-    for c in order:
-        if w[c] == 0.0:
-            continue
-        if has_lower:
-            upper = u[c]
-            break
-        below += w[c]
-        if below > rows / 2:
-            return u[c]
-        if below == rows / 2:
-            lower = u[c]
-            has_lower = True
-    return (lower + upper) / 2
+@compiled(error_model="numpy")
+def _standard(values, w, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Set values with mean 0 and variance 1 under the weights; 0 where they do not vary."""
+    rows, mean, largest = 0.0, 0.0, 1e-300
+    for c in range(w.size):
+        rows += w[c]
+        mean += w[c] * values[c]
+        largest = max(largest, abs(values[c]))
+    mean /= rows
+    squares = 0.0
+    for c in range(w.size):
+        out[c] = values[c] - mean
+        squares += w[c] * out[c] * out[c]
+    deviation = math.sqrt(squares / rows)
+    still = deviation <= 1e-9 * largest
+    for c in range(w.size):
+        out[c] = 0.0 if still else out[c] / deviation
 
 
-@compiled
-def _standard(values, w):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Return values with mean 0 and variance 1 under the weights; 0 where they do not vary."""
-    rows = w.sum()
-    mean = (w * values).sum() / rows
-    centred = values - mean
-    deviation = math.sqrt((w * centred * centred).sum() / rows)
-    if deviation <= 1e-9 * max(np.abs(values).max(), 1e-300):
-        return np.zeros(values.size)
-    return centred / deviation
-
-
-@compiled
-def _without(values, base, w):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Return values less their regression on `base`, standardised; 0 where little is left."""
-    unit = _standard(values, w)
-    base_unit = _standard(base, w)
-    rows = w.sum()
-    slope = (w * unit * base_unit).sum() / rows
-    rest = unit - slope * base_unit
-    if (w * rest * rest).sum() / rows < LEAST_REST:
-        return np.zeros(values.size)
-    return _standard(rest, w)
+@compiled(error_model="numpy")
+def _without(values, base, w, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Set values less their regression on `base`, both standardised; 0 where little is left."""
+    _standard(values, w, out)
+    rows, slope = 0.0, 0.0
+    for c in range(w.size):
+        rows += w[c]
+        slope += w[c] * out[c] * base[c]
+    slope /= rows
+    left = 0.0
+    for c in range(w.size):
+        out[c] -= slope * base[c]
+        left += w[c] * out[c] * out[c]
+    if left / rows < LEAST_REST:
+        for c in range(w.size):
+            out[c] = 0.0
+        return
+    _standard(out, w, out)
 
 
 class CellScores:
@@ -397,10 +418,10 @@ class CellScores:
             spread[0][1::2], spread[1][1::2] = indicator, counts
             indicator, counts = spread
         cells = np.zeros((indicator.size, CellScores.count), dtype=np.float32)
-        normal = _standard(indicator, counts)
+        normal, unit = np.empty((2, indicator.size))
+        _standard(indicator, counts, normal)
         cells[:, 0] = normal
-        _rank_and_sign(normal, counts, cells)
-        _fill_squares(cells)
+        _rank_and_sign(normal, counts, np.argsort(normal), np.empty(normal.size), unit, cells)
         return cells
 
 
@@ -463,13 +484,6 @@ def find_cells(values, edges, gaps, buckets, low, scale, out):  # type: ignore[n
 
 
 @compiled
-def take_scores(cell_numbers, cells, kind, out):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Set out[i] to one score of each cell found."""
-    for i in range(cell_numbers.size):
-        out[i] = cells[cell_numbers[i], kind]
-
-
-@compiled
 def clip_values(values, centre, half_spread, mean, scale, square, slope, offset, v, g):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Set v[i] and g[i] to V and G of values[i]; see `tellapart.scan.cells.Units`."""
     for i in range(values.size):
@@ -482,16 +496,15 @@ def clip_values(values, centre, half_spread, mean, scale, square, slope, offset,
 @compiled
 def score_columns(  # type: ignore[no-untyped-def]  # pragma: no cover
     values, order, columns, edges, edge_start, gaps, buckets, bucket_start, low, scale,
-    cells, cell_start, missing, is_level, units, first, cell_numbers, v, g,
+    cells, cell_start, missing, is_level, units, first, of_column, absent, cell_numbers, v, g,
 ):  # fmt: skip
     """Write the cells, V and G of score columns, from `first` on, one per row of what is written.
 
     `order` says which rows come one after the other, `units` has one row for each number of
     `tellapart.scan.cells.Units` that turns values into V and G. Of a level V is U, and there is no
-    G; a value that is missing has the last cell of its column, and neither.
+    G; a value that is missing has the last cell of its column, and neither. `of_column` and
+    `absent` are room for one column.
     """
-    of_column = np.empty(order.size)
-    absent = np.zeros(order.size, dtype=np.bool_)
     for q in range(cell_numbers.shape[0]):
         p = first + q
         column_edges = edges[edge_start[p] : edge_start[p + 1]]
@@ -507,8 +520,9 @@ def score_columns(  # type: ignore[no-untyped-def]  # pragma: no cover
             for i in range(order.size):
                 cell_numbers[q, i] = last if absent[i] else cell_numbers[q, i]
         if is_level[p]:
-            take_scores(cell_numbers[q], cells[cell_start[p] : cell_start[p + 1]], 0, v[q])
-            g[q, :] = 0.0
+            for i in range(order.size):
+                v[q, i] = cells[cell_start[p] + cell_numbers[q, i], 0]
+                g[q, i] = 0.0
             continue
         clip_values(
             of_column, units[0, p], units[1, p], units[2, p], units[3, p], units[4, p], units[5, p],
@@ -525,4 +539,6 @@ def score_columns(  # type: ignore[no-untyped-def]  # pragma: no cover
 def take_columns(cell_numbers, cells, cell_start, first, kind, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Write one score of the cells found of score columns, from `first` on."""
     for q in range(cell_numbers.shape[0]):
-        take_scores(cell_numbers[q], cells[cell_start[first + q] :], kind, out[q])
+        start = cell_start[first + q]
+        for i in range(cell_numbers.shape[1]):
+            out[q, i] = cells[start + cell_numbers[q, i], kind]

@@ -44,10 +44,11 @@ def sum_cells(found, cells, starts, bins, place, full, singles, derived):  # typ
     last one only, that of the rows which keep their labels.
     """
     last = singles.shape[1] - 1
-    sums = np.zeros(CELL_WIDTH, dtype=np.float32)
-    total = np.zeros(CELL_WIDTH)
+    sums = np.empty(CELL_WIDTH, dtype=np.float32)
+    total = np.empty(CELL_WIDTH)
     for i in range(bins.size):
-        total[:] = 0.0
+        for k in range(total.size):
+            total[k] = 0.0
         for begin in range(starts[i], starts[i + 1], RUN):
             for k in range(CELL_WIDTH):
                 sums[k] = _ZERO
@@ -71,9 +72,10 @@ def sum_cells(found, cells, starts, bins, place, full, singles, derived):  # typ
 def sum_values(v, g, starts, bins, place, full, singles, derived):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add up V, G and far of one column, and in `derived` V², G², V³ and V⁴."""
     last = singles.shape[1] - 1
-    total = np.zeros(7)
+    total = np.empty(7)
     for i in range(bins.size):
-        total[:] = 0.0
+        for k in range(total.size):
+            total[k] = 0.0
         for begin in range(starts[i], starts[i + 1], RUN):
             one, two, three, four = _ZERO, _ZERO, _ZERO, _ZERO
             far, square, squares = _ZERO, _ZERO, _ZERO
@@ -108,13 +110,14 @@ def sum_values(v, g, starts, bins, place, full, singles, derived):  # type: igno
 @compiled(fastmath=_LOOSE)
 def sum_waves(v, table, starts, bins, place, full, derived, last):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Add up the waves of V of one column, by the table of `wave_table`."""
-    sums = np.zeros(2 * N_WAVES, dtype=np.float32)
-    total = np.zeros(2 * N_WAVES)
+    sums = np.empty(2 * N_WAVES, dtype=np.float32)
+    total = np.empty(2 * N_WAVES)
     for i in range(bins.size):
         at = bins[i]
         if not full and at != last:
             continue
-        total[:] = 0.0
+        for k in range(total.size):
+            total[k] = 0.0
         for begin in range(starts[i], starts[i + 1], RUN):
             for k in range(2 * N_WAVES):
                 sums[k] = _ZERO
@@ -229,23 +232,20 @@ def mean_changes(of_x, total, n_x, n_y):  # type: ignore[no-untyped-def]  # prag
 
 
 @compiled
-def _runs(fixed, rising):  # type: ignore[no-untyped-def]  # pragma: no cover
-    """Return where runs begin, and the end: `fixed` rows stay the same, `rising` ones rise by one.
+def _runs(a, b, c, d, e, f):  # type: ignore[no-untyped-def]  # pragma: no cover
+    """Return where runs begin, and the end: a, b and c stay the same, d, e and f rise by one.
 
     Within a run what a loop reads lies side by side, and several entries are computed at once.
     """
-    starts = np.empty(fixed.shape[1] + 1, np.intp)
+    starts = np.empty(a.size + 1, np.intp)
     count = 0
-    for q in range(fixed.shape[1]):
-        new = q == 0
-        for i in range(fixed.shape[0]):
-            new = new or fixed[i, q] != fixed[i, q - 1]
-        for i in range(rising.shape[0]):
-            new = new or rising[i, q] != rising[i, q - 1] + 1
-        if new:
+    for q in range(a.size):
+        p = max(q - 1, 0)
+        same = a[q] == a[p] and b[q] == b[p] and c[q] == c[p]
+        if not (same and d[q] == d[p] + 1 and e[q] == e[p] + 1 and f[q] == f[p] + 1):
             starts[count] = q
             count += 1
-    starts[count] = fixed.shape[1]
+    starts[count] = a.size
     return starts[: count + 1]
 
 
@@ -259,7 +259,7 @@ def correlation_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
 
     That is tanh of the difference of Fisher's z, without its logarithms.
     """
-    starts = _runs(s.reshape(1, -1), t.reshape(1, -1))
+    starts = _runs(s, s, s, t, t, t)
     for k in range(sums.shape[0]):
         m, n = n_x[k], n_y[k]
         for i in range(starts.size - 1):
@@ -291,7 +291,7 @@ def cumulant_changes(  # type: ignore[no-untyped-def]  # pragma: no cover
 
     s, t, u are the places of a, b, c among the means, tu, su, st those of bc, ac, ab.
     """
-    starts = _runs(np.stack((s, t, st)), np.stack((u, tu, su)))
+    starts = _runs(s, t, st, u, tu, su)
     for k in range(sums.shape[0]):
         m, n = n_x[k], n_y[k]
         for i in range(starts.size - 1):
@@ -412,8 +412,11 @@ def keep_largest(values, first, top, where):  # type: ignore[no-untyped-def]  # 
 def spectral_norms(values, s, t, start, steps, out):  # type: ignore[no-untyped-def]  # pragma: no cover
     """Set out[k] to the length of the symmetric matrix of values[k] by steps of power iteration."""
     size = start.shape[0]
-    vector, image = start.copy(), start.copy()
-    matrix = np.zeros((size, size), dtype=values.dtype)
+    vector, image = np.empty(size, values.dtype), np.empty(size, values.dtype)
+    matrix = np.empty((size, size), values.dtype)
+    for i in range(size):
+        for j in range(size):
+            matrix[i, j] = 0.0
     for k in range(values.shape[0]):
         for q in range(s.shape[0]):
             matrix[s[q], t[q]] = values[k, q]

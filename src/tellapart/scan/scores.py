@@ -125,7 +125,8 @@ def look_up(
         values, order, tables.column, tables.edges, tables.edge_start, tables.gaps,
         tables.buckets, tables.bucket_start, tables.bucket_low, tables.bucket_scale,
         tables.cells, tables.cell_start, tables.missing, tables.units.is_level,
-        tables.units.turning, places.start, cell_numbers, v, g,
+        tables.units.turning, places.start, np.empty(order.size), np.empty(order.size, dtype=bool),
+        cell_numbers, v, g,
     )  # fmt: skip
     for kind, name in enumerate(CELL_SCORES):
         if name in held:

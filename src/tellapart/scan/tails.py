@@ -295,7 +295,8 @@ def _spreads(statistics, mean, squares, largest):  # type: ignore[no-untyped-def
         for p in range(size):
             mean[p] += statistics[e, p]
             largest[p] = max(largest[p], abs(statistics[e, p]))
-    mean /= count
+    for p in range(size):
+        mean[p] /= count
     for e in range(count):
         for p in range(size):
             squares[p] += (statistics[e, p] - mean[p]) ** 2

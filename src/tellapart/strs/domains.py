@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from importlib import import_module
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -123,6 +125,43 @@ def _signed(length: float, entry: float) -> float:
 # The maximum of a concave quadratic over z ≥ 0, by pivoting.
 
 
+def _lapack_solver() -> Any:
+    """Return LAPACK's dgesv, for compiled code: np.linalg.solve there takes seconds to compile."""
+    binding: Any = import_module("llvmlite.binding")
+    extending: Any = import_module("numba.extending")
+    types: Any = import_module("numba.types")
+    address = extending.get_cython_function_address("scipy.linalg.cython_lapack", "dgesv")
+    binding.add_symbol("tellapart_dgesv", address)
+    ints, floats = types.CPointer(types.intc), types.CPointer(types.float64)
+    return types.ExternalFunction(
+        "tellapart_dgesv", types.void(ints, ints, floats, ints, ints, floats, ints, ints)
+    )
+
+
+_dgesv = _lapack_solver()
+
+
+@compiled
+def _solve(A: FloatArray, b: FloatArray) -> None:
+    """Set b to the solution z of Aᵀz = b; A becomes its factors."""
+    n = b.shape[0]
+    # Arguments are handed over by their addresses: n, 1, whether it failed, and room for pivots.
+    size = np.empty(n + 3, np.intc)
+    one, failed, pivots = size[1:], size[2:], size[3:]
+    size[0], one[0], failed[0] = n, 1, 0
+    for i in range(n):
+        for j in range(n):
+            if not math.isfinite(A[i, j]):
+                failed[0] = 1
+    if failed[0] == 0:
+        _dgesv(
+            size.ctypes, one.ctypes, A.ctypes, size.ctypes, pivots.ctypes, b.ctypes, size.ctypes,
+            failed.ctypes,
+        )  # fmt: skip
+    if failed[0] != 0:
+        raise np.linalg.LinAlgError("a matrix that should be positive definite is not")
+
+
 PATIENCE = 3
 """Block pivots that may fail to lower the number of wrong signs before single pivots take over."""
 
@@ -137,32 +176,36 @@ def maximise_on_orthant(H: FloatArray, c: FloatArray, passive: BoolArray) -> Flo
     of the last wrong one, which cannot cycle, take over where blocks do not help.
     """
     n = c.shape[0]
-    w = np.zeros(n)
+    w, slope, size = np.empty(n), np.empty(n), np.empty(n)
+    index = np.empty(n, np.intp)
+    wrong = np.empty(n, np.bool_)
     fewest = n + 1
     patience = PATIENCE
     for _ in range(20 * n + 50):
-        index = np.flatnonzero(passive)
-        w[:] = 0.0
-        slope = c.copy()
-        size = np.abs(c)
-        if index.shape[0] > 0:
-            block = np.empty((index.shape[0], index.shape[0]))
-            right = np.empty(index.shape[0])
-            for i in range(index.shape[0]):
-                right[i] = 0.5 * c[index[i]]
-                for j in range(index.shape[0]):
-                    block[i, j] = H[index[i], index[j]]
-            solved = np.linalg.solve(block, right)
-            for i in range(index.shape[0]):
+        m = 0
+        for i in range(n):
+            w[i], slope[i], size[i] = 0.0, c[i], abs(c[i])
+            if passive[i]:
+                index[m] = i
+                m += 1
+        if m > 0:
+            block, solved = np.empty((m, m)), np.empty(m)
+            for i in range(m):
+                solved[i] = 0.5 * c[index[i]]
+                for j in range(m):
+                    block[j, i] = H[index[i], index[j]]
+            _solve(block, solved)
+            for i in range(m):
                 w[index[i]] = solved[i]
                 for j in range(n):
                     slope[j] -= 2.0 * H[j, index[i]] * solved[i]
                     size[j] += abs(2.0 * H[j, index[i]] * solved[i])
-        wrong = np.zeros(n, dtype=np.bool_)
+        count, last = 0, 0
         for i in range(n):
             # A slope that is rounding error gains nothing.
             wrong[i] = w[i] < 0.0 if passive[i] else slope[i] > 1e-14 * size[i]
-        count = int(wrong.sum())
+            if wrong[i]:
+                count, last = count + 1, i
         if count == 0:
             break
         if count < fewest:
@@ -170,13 +213,9 @@ def maximise_on_orthant(H: FloatArray, c: FloatArray, passive: BoolArray) -> Flo
             patience = PATIENCE
         else:
             patience -= 1
-        if patience >= 0:
-            for i in range(n):
-                if wrong[i]:
-                    passive[i] = not passive[i]
-        else:
-            last = np.flatnonzero(wrong)[-1]
-            passive[last] = not passive[last]
+        for i in range(n):
+            if wrong[i] and (patience >= 0 or i == last):
+                passive[i] = not passive[i]
     for i in range(n):
         if w[i] <= 0.0:
             w[i] = 0.0
@@ -221,10 +260,10 @@ def multiplier_on_orthant(
             for i in range(index.shape[0]):
                 positive[i] = w[index[i]]
                 for j in range(index.shape[0]):
-                    block[i, j] = shifted[index[i], index[j]]
-            move = (
-                norm2 * (np.sqrt(norm2) - 1.0) / float(positive @ np.linalg.solve(block, positive))
-            )
+                    block[j, i] = shifted[index[i], index[j]]
+            solved = positive.copy()
+            _solve(block, solved)
+            move = norm2 * (np.sqrt(norm2) - 1.0) / float(positive @ solved)
         following = mu + move
         if not low < following < high:
             if abs(move) <= 4e-16 * abs(mu) or not np.isfinite(high):

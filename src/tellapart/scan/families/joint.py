@@ -140,7 +140,9 @@ class Waves:
         there = np.ones((used.size, 1), np.float32) if present is None else present[used]
         starts, most = self.starts, self.n_single
         segments.each(
-            lambda rows, bins: _add_waves(ranks, there, most, places, starts, rows, bins, out)
+            lambda rows, bins: _add_waves(
+                ranks, there, most, places, starts, LAST_OF_PAIRS, LAST_OF_TRIPLES, rows, bins, out
+            )
         )
 
     def rows_behind(self) -> RowsOfSets:
@@ -197,10 +199,12 @@ ROOT_TWO = np.float32(np.sqrt(2))
 
 
 @compiled(fastmath=True)
-def _add_waves(ranks, present, most, places, starts, rows, bins, out):  # type: ignore[no-untyped-def]  # pragma: no cover
+def _add_waves(  # type: ignore[no-untyped-def]  # pragma: no cover
+    ranks, present, most, places, starts, last_of_pairs, last_of_triples, rows, bins, out
+):  # fmt: skip
     """Add √2cos(kπF) of every set, and products of them, to the sums of the bin of each row."""
     n_used = ranks.shape[0]
-    waves = np.empty((n_used, max(most, LAST_OF_PAIRS.size)), dtype=np.float32)
+    waves = np.empty((n_used, max(most, last_of_pairs.size)), dtype=np.float32)
     gaps = present.shape[1] > 1
     for i in range(bins.size):
         total = out[bins[i]]
@@ -226,18 +230,18 @@ def _add_waves(ranks, present, most, places, starts, rows, bins, out):  # type: 
                     for k in range(most):
                         total[at + k] += waves[a, k]
                 elif c < 0:
-                    for j in range(LAST_OF_PAIRS.size):
+                    for j in range(last_of_pairs.size):
                         one = waves[a, j]
-                        for k in range(LAST_OF_PAIRS[j]):
+                        for k in range(last_of_pairs[j]):
                             total[at + k] += one * waves[b, k]
-                        at += LAST_OF_PAIRS[j]
+                        at += last_of_pairs[j]
                 else:
-                    for i1 in range(LAST_OF_TRIPLES.shape[0]):
-                        for j in range(LAST_OF_TRIPLES.shape[1]):
+                    for i1 in range(last_of_triples.shape[0]):
+                        for j in range(last_of_triples.shape[1]):
                             both = waves[a, i1] * waves[b, j]
-                            for k in range(LAST_OF_TRIPLES[i1, j]):
+                            for k in range(last_of_triples[i1, j]):
                                 total[at + k] += both * waves[c, k]
-                            at += LAST_OF_TRIPLES[i1, j]
+                            at += last_of_triples[i1, j]
 
 
 @dataclass(frozen=True, eq=False)
