@@ -5,9 +5,9 @@
 Every call is the default one, in a process of its own, of 200 + 200 × 20 normal columns, the first
 of which is shifted, and of the tables of `tellapart demo`: with an empty folder NUMBA_CACHE_DIR
 (first ever), then again (first of a process). Seconds are those of the processor, the least of all
-rounds: `import tellapart`, the call that compiles, the call that loads, and a second call in that
-process. With `--before` a second source, which PYTHONPATH finds, takes turns with this one; all
-answers must agree.
+rounds: `import tellapart` with Numba, the call that compiles, the call that loads, and a second
+call in that process. With `--before` a second source, which PYTHONPATH finds, takes turns with
+this one; all answers must agree.
 Writes benchmarks/results/cold.md and .csv: without `--before` of this source alone.
 """
 
@@ -33,8 +33,12 @@ SLOWEST = 10
 
 def call(case: str) -> dict[str, Any]:
     """Return the seconds of the parts of one process, and of each function that it compiles."""
+    started = time.process_time()
     from numba.core import event
 
+    import tellapart as ta
+
+    imported = time.process_time()
     compiled: dict[str, float] = {}
     running: list[list[float]] = []
 
@@ -56,10 +60,6 @@ def call(case: str) -> dict[str, Any]:
                 running[-1][1] += seconds if ours else inner
 
     event.register("numba:compile", Listener())
-    started = time.process_time()
-    import tellapart as ta
-
-    imported = time.process_time()
     if case == "demo":
         from tellapart.datasets import demo_tables
 
