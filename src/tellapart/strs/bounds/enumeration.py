@@ -174,22 +174,25 @@ def _last_two(
     room = 4.0 * (cutoff - leaves.multipliers[0]) - levels.gained[level]
     # What the i-th variable leaves of the others; their covariances as they are needed.
     shares, pivot_row = np.zeros(size), np.zeros(size)
-    diagonal, slopes = np.empty(size), levels.slopes[level, i + 1 : i + 1 + size].copy()
+    diagonal, slopes = np.empty(size), np.empty(size)
+    pivot, slope = 1.0, 0.0
     if i >= 0:
         pivot, slope = before[i, i], levels.slopes[level, i]
         if nonnegative and slope < 0:
             slope = 0.0
         room -= slope * slope / pivot
-        pivot_row[:] = before[i, i + 1 : i + 1 + size]
-        shares[:] = pivot_row / pivot
-        slopes -= shares * slope
     for j in range(size):
+        if i >= 0:
+            pivot_row[j] = before[i, i + 1 + j]
+            shares[j] = pivot_row[j] / pivot
+        slopes[j] = levels.slopes[level, i + 1 + j] - shares[j] * slope
         diagonal[j] = before[i + 1 + j, i + 1 + j] - shares[j] * pivot_row[j]
         if diagonal[j] <= levels.floors[names[j]]:
             return STUCK, number, size
     work = size
     support = np.empty(leaves.given.shape[0] + supports.shape[1], dtype=np.int64)
-    support[: leaves.given.shape[0]] = leaves.given
+    for k in range(leaves.given.shape[0]):
+        support[k] = leaves.given[k]
     picked = support[leaves.given.shape[0] :]
     note = level + 1 if i >= 0 else level
     for k in range(note):
@@ -226,7 +229,8 @@ def _last_two(
             picked[note], picked[-1] = names[j], names[k]
             work += LEAF_WORK
             if singular or _exceeds(leaves, support, cutoff, nonnegative):
-                supports[number] = picked
+                for each in range(picked.shape[0]):
+                    supports[number, each] = picked[each]
                 number += 1
     positions[note] = 0
     return DONE, number, work
@@ -294,15 +298,16 @@ def thin_out(levels: Levels, level: int, missing: int, room: float) -> int:
         scales, effects = np.empty(size), np.empty(size)
         for j in range(size):
             if left[j, j] <= levels.floors[names[j]]:
-                levels.reaches[level, :size] = np.inf
+                for k in range(size):
+                    levels.reaches[level, k] = np.inf
                 return work
             scales[j] = 1.0 / np.sqrt(left[j, j])
-            effects[j] = slopes[j] * scales[j]
-            if levels.nonnegative and effects[j] < 0:
+            effects[j] = abs(slopes[j]) * scales[j]
+            if levels.nonnegative and slopes[j] < 0:
                 effects[j] = 0.0
         _correlate(left, scales, levels.nonnegative, correlations)
         if together:
-            _reach_together(correlations, np.abs(effects), missing, reach)
+            _reach_together(correlations, effects, missing, reach)
         else:
             _reach_alone(correlations, effects, missing, reach)
         work += size * size
@@ -322,7 +327,8 @@ def thin_out(levels: Levels, level: int, missing: int, room: float) -> int:
                     names[kept] = names[j]
                     slopes[kept] = slopes[j]
                     levels.reaches[level, kept] = levels.reaches[level, j]
-                    left[kept, :size] = left[j, :size]
+                    for k in range(size):
+                        left[kept, k] = left[j, k]
                     for k in range(size):
                         left[k, kept] = left[k, j]
                 kept += 1
@@ -354,7 +360,7 @@ def _correlate(
 def _reach_alone(
     correlations: FloatArray, effects: FloatArray, missing: int, reach: FloatArray
 ) -> None:
-    """Fill in r_j²/(1 − τ_j), τ_j the sum of the m − 1 largest |Σ_jk| of row j."""
+    """Fill in r_j²/(1 − τ_j), τ_j the sum of the m − 1 largest |Σ_jk| of row j; r_j ≥ 0."""
     size = effects.shape[0]
     top, ones, products = np.empty(missing - 1), np.ones(size), np.empty(size)
     for j in range(size):
@@ -385,16 +391,21 @@ def _reach_together(
     for j in range(size):
         if effects[j] > largest[0]:
             _push(largest, effects[j])
-    t = np.sqrt(effects + TYPICAL * largest.mean() + 1e-300)
-    balance = np.empty(size)
+    typical = 1e-300
+    for each in largest:
+        typical += TYPICAL * each / missing
+    t, balance, costs = np.empty(size), np.empty(size), np.empty(size)
+    for j in range(size):
+        t[j] = np.sqrt(effects[j] + typical)
     for j in range(size):
         balance[j] = np.sqrt(_largest(correlations[j], t, products, top) / t[j] + 1e-3)
-    t *= balance
-    costs = np.empty(size)
+    for j in range(size):
+        t[j] *= balance[j]
     for j in range(size):
         together = _largest(correlations[j], t, products, top) / t[j]
         if together >= 0.999:
-            reach[:] = np.inf
+            for k in range(size):
+                reach[k] = np.inf
             return
         costs[j] = effects[j] * effects[j] / ((1.0 - together) * t[j])
     for j in range(size):
@@ -406,7 +417,8 @@ def _reach_together(
 def _largest(row: FloatArray, factors: FloatArray, products: FloatArray, top: FloatArray) -> float:
     """Return the sum of the largest products of a row with its factors, as many as `top` holds."""
     size = factors.shape[0]
-    top[:] = 0.0
+    for k in range(top.shape[0]):
+        top[k] = 0.0
     _multiply(row, factors, products)
     for first in range(0, size, BLOCK):
         last = min(size, first + BLOCK)
@@ -443,7 +455,10 @@ def _highest(reach: FloatArray, i: int, size: int, missing: int) -> float:
     for j in range(i + 1, size):
         if reach[j] > best[0]:
             _push(best, reach[j])
-    return float(reach[i] + best.sum())
+    total = reach[i]
+    for each in best:
+        total += each
+    return float(total)
 
 
 @compiled
