@@ -321,7 +321,7 @@ def test_thousands_of_variables_are_cut_short():
     x, y = rng.normal(size=(20, 300)), rng.normal(1.0, size=(20, 300))
     text = run(x, y, n_variables=300, regularization=0.0, nonnegative=False).to_html(stability=2)
     page = Page(text)
-    assert "200 of 300 are shown" in page.said("caption")[0]
+    assert "200 of 300 are shown" in page.said("caption")[1]
     assert "The 50 variables with the largest weights of 300 are shown" in page.said("body")[0]
     assert "in two dimensions" not in page.said("body")[0]
     assert len(text) < 1_500_000
